@@ -24,12 +24,13 @@ from .speech import phrases
 from .types import Accept, Action, Instance, Observation, Offer, WalkAway
 
 SPAN = 1.5  # of the list price: the sum of a price and its image
-QUOTE = (1.0, 1.25)  # of its limit: the price of another shop that it names, real or not
+QUOTE = (1.0, 1.1)  # of its limit: the price of another shop that it names, real or not
 WORDS = {  # key of the sentences for what it claims, by topic and content; else it says nothing
     ("patience", "low"): "patience_low",
     ("limit", "near"): "limit_near",
     ("rival", "yes"): "outside",
 }
+TOPICS = ("patience", "rival")  # of which it speaks first; of its limit then
 LEAVES = {"patience": "leave_patience", "rival": "leave_rival", "talk": "leave"}  # by reason
 # What the seller may plead. Each moves some buyers; means are near 0, so that a fixed plea earns
 # nothing. That nothing is wrong with it moves who compares it with another shop's; that there is
@@ -101,16 +102,16 @@ def claim_at(
     """What it says with its bid number `t`, from 1: a key of WORDS, "" for nothing.
 
     `ask` is its bid in the mirror, `price` the seller's ask. Who is about to leave says so, truly;
-    else it comes to one topic after the other, from a drawn one. Nobody names another shop's price
-    that is no lower than the ask.
+    else it comes to one topic after the other. Nobody names another shop's price that is no lower
+    than the ask.
     """
     risk = float(people.hazard(s, course._replace(rise=0.0), False, heard.mood, heard.temper))
     warns, dear = risk >= market.WARNS, own["quote"] < price
     if warns:
         return "outside" if s.rival and dear else "patience_low"
-    start = int(own["chance"][0]["topic"] * len(people.TOPICS))
+    first = int(own["chance"][0]["topic"] * 2)
     keys = []
-    for topic in (*people.TOPICS[start:], *people.TOPICS[:start]):
+    for topic in (TOPICS[first], TOPICS[1 - first], "limit"):
         content, _ = people.claim(s, topic, ask, own["stories"][topic][0])
         key = WORDS.get((topic, content), "")
         keys += [key] if key and (dear or key != "outside") else []
