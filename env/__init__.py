@@ -11,10 +11,11 @@ from .amounts import conceded, group_digits, rupees, zopa_width
 from .bazaar import corpus, customers, ear, market, people, speech
 from .bazaar.classic import aggressive, classic_seller, naive, rule_based, smart
 from .bazaar.market import ALL_MARKETS, MARKETS, MARKETS_3, TYPES, with_seller_type
-from .bazaar.rules import Bazaar, shares
+from .bazaar.rules import Bazaar, amount_of, count_bids, package_gain, shares, standing_offer
 from .bazaar.sale import TimeDependent, bonus
 from .bazaar.types import (
     CATALOGUE,
+    EXTRAS,
     Accept,
     Deal,
     Instance,
@@ -44,6 +45,7 @@ __all__ = [
     "ARENA_TASKS",
     "BAZAAR_TASKS",
     "CATALOGUE",
+    "EXTRAS",
     "MARKETS",
     "MARKETS_3",
     "TASKS",
@@ -71,12 +73,14 @@ __all__ = [
     "advance",
     "agent_stream",
     "aggressive",
+    "amount_of",
     "arena",
     "begin",
     "bonus",
     "classic_seller",
     "conceded",
     "corpus",
+    "count_bids",
     "customers",
     "ear",
     "episode",
@@ -86,6 +90,7 @@ __all__ = [
     "market",
     "move",
     "naive",
+    "package_gain",
     "people",
     "rollout",
     "rule_based",
@@ -93,6 +98,7 @@ __all__ = [
     "shares",
     "smart",
     "speech",
+    "standing_offer",
     "with_seller_type",
     "zopa_width",
 ]  # fmt: skip

@@ -2,13 +2,14 @@
 
 Observations are vectors and actions numbers, as they are in `aec_env.py`. In the bazaar, action 0
 accepts, 1 walks away, and 1 + k names k percent of the list price, for k from 1 to HIGHEST_PERCENT.
+Where a bid may hold extras, the prices follow again for each further package of PACKAGES.
 In the arena, action k is the k-th of the lab's legal actions, of which the first two wait and
 leave; an observer reads the list as JSON. An action mask says which numbers the rules take.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from itertools import accumulate
+from dataclasses import dataclass, replace
+from itertools import accumulate, combinations
 from typing import Any, ClassVar
 
 import gymnasium
@@ -16,12 +17,15 @@ import numpy as np
 from gymnasium import spaces
 
 from .. import arena
-from ..bazaar.types import Accept, Observation, Offer, WalkAway
+from ..bazaar.types import EXTRAS, Accept, Observation, Offer, WalkAway
 from ..core import IllegalAction, Task
 from ..rollout import Play, advance, begin, episode, move
 from ..tasks import get_task
 
 HIGHEST_PERCENT = 250
+PACKAGES = tuple(
+    frozenset(names) for size in range(len(EXTRAS) + 1) for names in combinations(EXTRAS, size)
+)  # no extra first
 MOST_CHOICES = 512  # of a lab; legal actions beyond are left out
 FAR = 10.0  # numbers of a vector lie in [-FAR, FAR]
 RECENT = 3  # asks and bids that are told, the newest first
@@ -44,7 +48,9 @@ class Encoding:
 
 def encoding_of(task: Task) -> Encoding:
     """The encoding of the task's game."""
-    return ARENA if is_arena(task) else BAZAAR
+    if is_arena(task):
+        return ARENA
+    return PACKAGE if getattr(task.env, "extras", ()) else BAZAAR
 
 
 def is_arena(task: Task) -> bool:
@@ -90,6 +96,13 @@ def bazaar_choices(obs: Observation) -> tuple[Any, ...]:
     return (Accept(), WalkAway(), *map(Offer, prices))
 
 
+def package_choices(obs: Observation) -> tuple[Any, ...]:
+    """The moves behind the numbers where a bid may hold extras."""
+    accept, walk, *offers = bazaar_choices(obs)
+    bids = (replace(offer, extras=package) for package in PACKAGES for offer in offers)
+    return (accept, walk, *bids)
+
+
 def arena_choices(obs: arena.Observation) -> tuple[arena.Action, ...]:
     """The lab's legal actions, those to wait and to leave first."""
     *others, wait, finish = arena.legal_actions(obs)
@@ -124,6 +137,15 @@ def bazaar_vector(obs: Observation) -> Vector:
             table.outbid,
         ]
     )
+
+
+def package_vector(obs: Observation) -> Vector:
+    """The table, what each extra is worth, and which the last bid holds, in the order of EXTRAS."""
+    values, unit = obs.own["values"], obs.table.item.list_price
+    bids = [move.action.extras for move in obs.table.moves if move.agent == "buyer"]
+    worth = [values[name] / unit for name in EXTRAS]
+    held = [bool(bids) and name in bids[-1] for name in EXTRAS]
+    return np.concatenate([bazaar_vector(obs), _vector([*worth, *held])])
 
 
 def arena_vector(obs: arena.Observation) -> Vector:
@@ -190,6 +212,12 @@ def _vector(numbers: Sequence[float]) -> Vector:
 
 
 BAZAAR = Encoding(15 + 2 * RECENT, 2 + HIGHEST_PERCENT, bazaar_vector, bazaar_choices)
+PACKAGE = Encoding(
+    BAZAAR.size + 2 * len(EXTRAS),
+    2 + HIGHEST_PERCENT * len(PACKAGES),
+    package_vector,
+    package_choices,
+)
 ARENA = Encoding(9 + 7 * (JOBS + BLOCKS) + 5 * OFFERS, MOST_CHOICES, arena_vector, arena_choices)
 
 

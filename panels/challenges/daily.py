@@ -23,8 +23,7 @@ from panels.challenges.subtab import PLAYS, BargainPage, BargainScreen, BargainV
 from panels.haggle import result
 from panels.haggle.conversation import NOTE, SILENT, Chat, chart_words, chat_of
 from panels.haggle.game_view import bubbles, chart
-from panels.haggle.opponents import opponent_name
-from panels.haggle.screen import FIRST
+from panels.haggle.opponents import SERVED, opponent_name
 from panels.haggle.words import ENGLISH, Translate, translate_error, translator
 from panels.site.visitor import state_of
 from panels.ui.html import macros
@@ -399,7 +398,7 @@ def let_sauda_play(screen: DailyScreen, visit: DailyVisit) -> Updates:
     if not (said := subtab.absent(translate)):
         try:
             rows = [subtab.sauda_at(visit.game.play.seed, translate)]
-            model, versus = opponent_name(FIRST.opponent, translate), _versus(visit, *rows)
+            model, versus = opponent_name(SERVED[0], translate), _versus(visit, *rows)
             said = translate("daily_played", model=model, versus=versus)
         except ReplyError as error:
             said = translate("daily_failed", reason=translate_error(error, visit.language))

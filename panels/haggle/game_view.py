@@ -18,9 +18,12 @@ from env import TYPES, Accept, Offer, bonus, rupees, speech
 from panels.haggle.conversation import NOTE, chart_words
 from panels.haggle.opponents import (
     ANY_SELLER,
+    MARKET,
+    PEOPLE,
     SELLER_MODEL,
     SELLING_TASK,
     STAND_IN,
+    TALKER,
     chosen_opponent,
     opponent_name,
     persona_of,
@@ -186,7 +189,8 @@ def _is_measured(opponent: str, stage: Stage) -> bool:
     weights = SELLER_MODEL if writes else weights_of(opponent)
     if isinstance(stage, Ready) and stage.source.partition(",")[0] != weights:
         return False
-    return seller_figures() is not None if writes else row_name(opponent) in read_measured()
+    rows = read_measured(PEOPLE if opponent == TALKER else MARKET)
+    return seller_figures() is not None if writes else row_name(opponent) in rows
 
 
 @cache

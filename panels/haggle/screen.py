@@ -116,7 +116,7 @@ class Visit:
     seat_request: Request | None = None  # of a model that loads: a first move makes it void
     seat: str = opponents.SELL
     market: str = opponents.ANY_ITEM  # in the seller's seat, the item
-    opponent: str = opponents.SERVED[0]
+    opponent: str = opponents.buyer_models()[0]
     visitor: Visitor = PAGE  # whose turn it is among those who wait for a model
     generation: SessionGeneration = field(default_factory=SessionGeneration, compare=False)
 

@@ -7,14 +7,14 @@ version of the rules stands on the table: in version 3 a state also counts the o
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 from scipy.special import ndtr
 
-from env import Accept, Observation, Offer, WalkAway, corpus, ear
+from env import Accept, Observation, Offer, WalkAway, amount_of, corpus, ear, package_gain
 from env import market as rules
 from env import speech as words
 
@@ -329,38 +329,51 @@ class Options:
     later: np.ndarray
 
 
+def after_each_act(s: Sellers, acts: int) -> Sellers:
+    """The sellers once for each act, one after another, with two more axes."""
+    return Sellers(**{
+        name: np.tile(value, acts)[:, None, None] if isinstance(value, np.ndarray) else value
+        for name, value in vars(s).items()
+    })  # fmt: skip
+
+
+def grade_at_once(price: Any, limit: float, width: Any, list_price: float) -> Any:
+    """The grade, before any discount, of a deal at a price, by the width of the ZOPA."""
+    loss = np.maximum(-1.0, (limit - price) / list_price)
+    won = np.where(width > 0, (limit - price) / np.where(width > 0, width, 1), loss)
+    return np.where(price > limit, loss, won)
+
+
+def possible_rises(table: Any) -> np.ndarray:
+    """How many rises there may be in the end, (r, 1); version 2 counts none."""
+    past = rules.rises_in(table.bids, table.asks[0]) if table.version == 3 else rules.RISES
+    return np.arange(min(past, rules.RISES), rules.RISES + 1)[:, None]
+
+
 def plan(
     s: Sellers, moods: np.ndarray, tempers: np.ndarray, obs: Observation, prices: np.ndarray
 ) -> Options:
     """The values of all moves; moods and tempers have the shape (a, k) of acts and sellers."""
     acts, k = moods.shape
     own, table, n = obs.own, obs.table, len(prices)
-    third = table.version == 3
-    col = Sellers(**{
-        name: np.tile(value, acts)[:, None, None] if isinstance(value, np.ndarray) else value
-        for name, value in vars(s).items()
-    })  # fmt: skip
+    col = after_each_act(s, acts)
     mood = np.clip(moods, *rules.MOOD).reshape(-1, 1, 1)
     temper = tempers.reshape(-1, 1, 1)
     limit, item, first = own["reservation"], table.item.list_price, table.round + 1
     bonus = own.get("bonus", 0)  # what an acceptance of the ask forgoes
     width = limit - col.reservation
-
-    def worth(price: Any) -> Any:
-        loss = np.maximum(-1.0, (limit - price) / item)
-        won = np.where(width > 0, (limit - price) / np.where(width > 0, width, 1), loss)
-        return np.where(price > limit, loss, won)
-
+    worth = partial(grade_at_once, limit=limit, width=width, list_price=item)
     kept = [rules.share_kept(own, u) for u in range(table.rounds + 2)]
     calm = col.impatience * (1 - np.clip(mood / rules.MOOD[1], 0, 1))
     rise = prices[None, :] - prices[:, None]
     stalled = 1 - np.clip(rise / (rules.FULL_PROGRESS * s.opening), 0, 1)
     grows = rise >= rules.RISE * s.opening
-    past = rules.rises_in(table.bids, s.opening) if third else rules.RISES
-    counts = np.arange(min(past, rules.RISES), rules.RISES + 1)[:, None]
+    counts = possible_rises(table)
 
-    def reach(u: int) -> int:
-        """How many counts of rises are possible after round `u`."""
+    def asked(u: int) -> Any:
+        return np.minimum(np.maximum(rules.path(col, u, prices), prices + 1), table.asks[-1])
+
+    def reach(u: int) -> int:  # how many counts of rises are possible after round `u`
         return min(len(counts), u - first + 1 + bool(table.bids))
 
     now, at = grows[0].astype(int) * bool(table.bids and len(counts) > 1), np.arange(n)
@@ -368,9 +381,8 @@ def plan(
     value = np.broadcast_to(none * kept[table.rounds], (acts * k, reach(table.rounds), n))
     later = np.zeros((k, n, n + 2))
     for u in range(table.rounds, table.round, -1):
-        ask = np.minimum(np.maximum(rules.path(col, u, prices), prices + 1), table.asks[-1])
         soft = rules.softness(col, u, counts[: reach(u)], table.version)
-        least = rules.threshold(col, soft, ask, mood)
+        least = rules.threshold(col, soft, asked(u), mood)
         far = calm * np.clip((least - prices) / (rules.FULL_GAP * s.opening), 0, 1)
         flat = rules.RIVAL_HAZARD * col.rival + temper + rules.LATE * (u > col.deadline)
         won, leave = np.where(prices >= least, shares * kept[u], np.nan), none * kept[u]
@@ -387,14 +399,11 @@ def plan(
         walk = np.clip(far[:, :, None] * stalled + flat[..., None], 0, 1)
         go = walk * leave[..., None] + (1 - walk) * value[:, :, None]
         go = np.where(np.isnan(won)[:, :, None], go, won[:, :, None])
+        before = np.arange(reach(u - 1))
         if len(counts) > 1:
-            before = np.arange(reach(u - 1))
             go = np.where(grows, go[:, np.minimum(before + 1, len(counts) - 1)], go[:, before])
         go = np.where(rise >= 0, go, NOTHING)
-        standing = np.minimum(
-            np.maximum(rules.path(col, u - 1, prices), prices + 1), table.asks[-1]
-        )
-        standing = standing + bonus
+        standing = asked(u - 1) + bonus
         taken = np.where(standing > limit, NOTHING, worth(standing) * kept[u])
         value = np.maximum(np.maximum(go.max(3), taken), leave)
         if u == first + 1:
@@ -612,7 +621,7 @@ def in_bare_prices(instance: Any) -> tuple[Any, frozenset[str], int]:
     """The deal in prices less the cost of its best package, that package, and its cost."""
     values, costs = instance.buyer.get("values", {}), instance.seller.get("costs", {})
     package = frozenset(name for name in values if values[name] > costs[name])
-    cost, bonus = rules.amount_of(package, costs), rules.package_gain(instance)
+    cost, bonus = amount_of(package, costs), package_gain(instance)
     own = instance.buyer
     own = {
         **own, "reservation": own["reservation"] + bonus, "purse": own["purse"] - cost,
@@ -629,7 +638,7 @@ def solve(instance: Any, key: str = "", version: int = 2) -> Solution:
     """
     own, s = instance.buyer, instance.seller["stance"]
     chance, last = instance.seller["chance"], s.rounds
-    limit, item, width = own["reservation"], instance.item.list_price, 0.0
+    limit, item = own["reservation"], instance.item.list_price
     width, none = limit - s.reservation, float(limit <= s.reservation)
     mood = rules.MOODS[key][s.kind] if key else 0.0
     prices = np.unique(
@@ -638,9 +647,8 @@ def solve(instance: Any, key: str = "", version: int = 2) -> Solution:
     n = len(prices)
 
     def worth(price: np.ndarray, u: int) -> np.ndarray:
-        loss = np.maximum(-1.0, (limit - price) / item)
-        won = (limit - price) / width if width > 0 else loss
-        return np.where(price > limit, loss, won * np.where(won > 0, rules.share_kept(own, u), 1))
+        won = grade_at_once(price, limit, width, item)
+        return won * np.where(won > 0, rules.share_kept(own, u), 1)
 
     def asks(u: int) -> np.ndarray:
         if u == 0:

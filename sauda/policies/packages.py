@@ -12,10 +12,10 @@ from functools import cache
 
 import numpy as np
 
-from env import Observation, Offer, ear
+from env import Observation, Offer, amount_of, count_bids, ear, standing_offer
 from env import market as rules
-from env.bazaar.rules import amount_of, count_bids, standing_offer
-from env.bazaar.speech import Speech
+from env import speech as words
+from sauda.language.money import prices
 from sauda.policies.listener import (
     CURIOUS,
     NOTHING,
@@ -37,7 +37,7 @@ ROUNDS = 4  # for which a question tries the seller's temper
 
 
 @cache
-def _costs() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def cost_sample() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Costs, and what is said of each honestly and falsely; shares of the list price."""
     steps = np.array([0.8191725134, 0.6710436067, 0.5497004779])  # the generalised golden ratio
     coin, level, padding = ((0.5 + np.arange(1, SAMPLE + 1)[:, None] * steps) % 1).T
@@ -45,9 +45,9 @@ def _costs() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return cost, *(rules.named_share(cost, honest, padding) for honest in (True, False))
 
 
-def weigh_costs(told: Sequence[Speech], honesty: float, list_price: float) -> np.ndarray:
+def weigh_costs(told: Sequence[words.Speech], honesty: float, list_price: float) -> np.ndarray:
     """The weights of the sampled costs after what was said of one extra: (SAMPLE,)."""
-    _, true, false = _costs()
+    _, true, false = cost_sample()
     honest, lies = honesty, (1 - honesty) * (1 - rules.EVADES)
     spoken = [speech for speech in told if speech.content in ("price", "dear", "cheap")]
     if not spoken:
@@ -73,7 +73,7 @@ def weigh_costs(told: Sequence[Speech], honesty: float, list_price: float) -> np
 
 def worth_of_asking(weights: np.ndarray, honesty: float, value: float) -> float:
     """What the number of an extra's cost adds to the best package; shares of the list price."""
-    cost, true, false = _costs()
+    cost, true, false = cost_sample()
     lies = (1 - honesty) * (1 - rules.EVADES)
     chances = np.zeros((len(NUMBERS), SAMPLE))
     for chance, named in ((honesty, true), (lies, false)):
@@ -117,7 +117,7 @@ class Packager:
     def weigh(self, obs: Observation) -> tuple[dict[str, int], dict[str, np.ndarray], float]:
         """By extra the expected cost in rupees and the weights of the costs; the honesty."""
         names, item = obs.table.extras, obs.table.item
-        cost = _costs()[0]
+        cost = cost_sample()[0]
         blank = {name: weigh_costs((), 1.0, item.list_price) for name in names}
         plain = {name: round(item.list_price * float(cost.mean())) for name in names}
         if self.costs is not None:
@@ -194,12 +194,23 @@ def last_package(obs: Observation) -> frozenset[str]:
     return next(offer.extras for offer in offers if isinstance(offer, Offer))
 
 
-def told_of_extras(obs: Observation) -> dict[str, list[Speech]]:
-    """What the seller said of each extra, in order."""
-    told: dict[str, list[Speech]] = {}
+def told_of_extras(obs: Observation) -> dict[str, list[words.Speech]]:
+    """What the seller said of each extra, in order.
+
+    Whoever has asked for one takes a price beside the ask for the answer, however it is worded.
+    """
+    told: dict[str, list[words.Speech]] = {}
+    asked = ""
     for move in obs.table.moves:
-        if move.agent == "seller":
-            speech = ear.hear(move.action.message)
-            if speech.topic in obs.table.extras:
-                told.setdefault(speech.topic, []).append(speech)
+        text = move.action.message
+        if move.agent == "buyer":
+            asked = rules.reader(obs.table)(text)[0].removeprefix("ask_")
+            continue
+        speech = ear.hear(text)
+        if asked in obs.table.extras and speech.topic != asked:
+            named = [each.amount for each in prices(text) if each.amount != move.action.price]
+            if named:
+                speech = replace(speech, topic=asked, content="price", cost=int(named[0]))
+        if speech.topic in obs.table.extras:
+            told.setdefault(speech.topic, []).append(speech)
     return told

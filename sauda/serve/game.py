@@ -43,7 +43,7 @@ MOST_CONDITIONS = 4
 BAZAAR = ("offer", "accept", "walk")
 ARENA = tuple(env.arena.KINDS)
 FIELDS: Mapping[str, frozenset[str]] = {
-    "bazaar": frozenset({"price", "message"}),
+    "bazaar": frozenset({"price", "message", "extras"}),
     "arena": frozenset(env.arena.Action._fields) - {"action_type"},
 }
 
@@ -80,6 +80,9 @@ class SaudaAction(Action):
         description=f"Bazaar: {', '.join(BAZAAR)}. Arena: {', '.join(ARENA)}."
     )
     price: Number | None = Field(None, description="Bazaar: rupees of an offer.")
+    extras: Identifiers = Field(
+        [], description="Bazaar: what a bid asks for at its price, where the table has extras."
+    )
     message: str = Field("", max_length=LONGEST_TEXT, description="What is said with the move.")
     target_lab_id: Identifier | None = Field(
         None, description="Arena: the lab addressed, such as lab_1."
@@ -138,6 +141,8 @@ def env_action(action: SaudaAction, task_name: str) -> Any:
         raise env.IllegalAction(f"an action of the {game.name} has no {', '.join(foreign)}")
     if action.action_type == "offer" and action.price is None:
         raise env.IllegalAction("an offer needs a price")
+    if action.extras and action.action_type != "offer":
+        raise env.IllegalAction("only an offer has extras")
     return game.columns.from_json({"action": action.action_type, **row})
 
 
@@ -313,6 +318,7 @@ def briefing(task: env.Task) -> str:
         "sealed": with_rivals,
         "standing": bool(market),
         "words": bool(market) and not market.mute,
+        "packages": bool(market) and bool(market.extras),
     }
     moves = "\n".join([RULES["bazaar_moves"], *(RULES[part] for part in parts if parts[part])])
     grade = RULES["market_grade" if market else "share_grade"]

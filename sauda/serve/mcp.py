@@ -228,9 +228,13 @@ def offer(
         served.Number, Field(description="In rupees: your bid as buyer, your ask as seller.")
     ],
     message: Message = "",
+    extras: Annotated[
+        served.Identifiers | None,
+        Field(description="What a bid asks for at its price, of the table's `extras`; else none."),
+    ] = None,
 ) -> Row:
     """Bazaar: name a price. The other side answers at once: it accepts, counters or walks away."""
-    bid = {"action_type": "offer", "price": price, "message": message}
+    bid = {"action_type": "offer", "price": price, "message": message, "extras": extras or []}
     elsewhere = "In the GPU arena, make an offer by arena_action with send_offer."
     return room.move(game_id, bid, elsewhere)
 
@@ -254,7 +258,9 @@ def reject(room: Room, game_id: GameId, offer_id: OfferId = None, message: Messa
         own = table.asks if game.task.learner == "seller" else table.bids
         if not own:
             return "You have named no price that could stand; make an offer."
-        return answer | {"action_type": "offer", "price": own[-1]}
+        last = [move.action for move in table.moves if move.agent == game.task.learner][-1]
+        extras = sorted(last.extras)
+        return answer | {"action_type": "offer", "price": own[-1], "extras": extras}
 
     addressed = UNNAMED if offer_id is None else answer | {"action_type": "reject_offer"}
     return room.move(game_id, stand, addressed)

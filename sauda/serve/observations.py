@@ -44,6 +44,7 @@ class MoveRecord(TypedDict):
     agent: str
     action: str
     price: float | None
+    extras: list[str]  # of a bid, what its price includes
     message: str
     tells: TellsRecord | None
 
@@ -64,6 +65,7 @@ class BazaarOwn(TypedDict):
     discount: float | None
     deadline: int | None
     quote: int | None  # another shop's price for the item, which the buyer knows
+    values: dict[str, int] | None  # what each extra is worth to the buyer
 
 
 class BazaarView(TypedDict):
@@ -83,6 +85,7 @@ class BazaarView(TypedDict):
     rivals: list[RivalRecord]
     outbid: bool
     standing: bool  # the best bid counts and not the last
+    extras: list[str]  # that a bid may ask for
     own: BazaarOwn
 
 
@@ -184,7 +187,7 @@ def bazaar_view(obs: BazaarObservation) -> BazaarView:
     """The seat's view of the table."""
     table = obs.table
     moves = [
-        {"price": None, "message": ""}
+        {"price": None, "extras": [], "message": ""}
         | bazaar_columns.to_json(move.action)
         | {"agent": move.agent, "tells": None if move.tells is None else record(move.tells)}
         for move in table.moves
@@ -195,6 +198,7 @@ def bazaar_view(obs: BazaarObservation) -> BazaarView:
         **{name: getattr(table, name) for name in BAZAAR_PLAIN},
         "asks": list(table.asks),
         "bids": list(table.bids),
+        "extras": list(table.extras),
         "moves": moves,
         "past": [record(deal) for deal in table.past],
         "rivals": [record(rival) for rival in table.rivals],

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from env import IllegalAction, Offer, arena, get_task, people
+from env import IllegalAction, Offer, Task, arena, get_task, people
 from sauda.experiments.gap import Judged
 from sauda.games import GAMES
 from sauda.games.bazaar_prompt import percent_of
@@ -38,12 +38,10 @@ from sauda.train.common import Run, append, checkpoints_in
 from sauda.train.model import load_served
 
 TASKS = ("bazaar/open", "bazaar/rushed")  # of the acceptance check
-# What checkpoints play, by game or stage; people in sentences that nobody learnt.
+# What checkpoints play, by game or stage.
 EVAL_TASKS = {
-    "bazaar": get_task("bazaar/open"),
-    "arena": get_task("arena/market_round"),
-    "people": people.people_task("development"),
-}
+    "bazaar": "bazaar/open", "arena": "arena/market_round", "people": "bazaar/people"
+}  # fmt: skip
 MOST_EVALUATED = 10  # checkpoints of a run, since each takes minutes
 POSITIONS_PER_GAME = 5  # of a checkpoint, in which its moves are judged
 LONGEST_RUN = 3  # of the same word
@@ -64,6 +62,11 @@ def check_player(run: Run, served: Model) -> dict[str, Any]:
 def kind_of(settings: Any) -> str:
     """What a stage is checked by, a key of EVAL_TASKS: its game, or itself."""
     return settings.stage if settings.stage in EVAL_TASKS else settings.game
+
+
+def eval_task(kind: str) -> Task:
+    """What checkpoints of a kind of stage play; people in sentences that nobody learnt."""
+    return people.people_task("development") if kind == "people" else get_task(EVAL_TASKS[kind])
 
 
 def acceptance(
@@ -180,7 +183,7 @@ def evaluate_checkpoints(run: Run) -> list[dict[str, Any]]:
     for step in (step for step in chosen if step not in results):
         print(f"playing {games} games with the adapter of step {step}", flush=True)
         player = PlayerSpec(load_served(checkpoints[step], run.base, run.settings.threads))
-        played = [new_game(EVAL_TASKS[kind], seed) for seed in PLAYED[:games]]
+        played = [new_game(eval_task(kind), seed) for seed in PLAYED[:games]]
         play_games(played, player)
         mean, low, high = mean_interval(np.array([each.grade for each in played]))
         results[step] = {"step": step, "n": games, "reward": mean, "low": low, "high": high}

@@ -18,6 +18,7 @@ from panels.haggle.opponents import (
     SELL,
     SELLING_TASK,
     SERVED,
+    TALKER,
     bare_stages,
     buyer_models,
     chosen_opponent,
@@ -156,13 +157,13 @@ def test_a_link_opens_the_same_game_for_a_friend_once_it_is_over(choice):
 
 def test_every_stage_with_a_row_is_offered_bare_and_with_its_measured_wrappers():
     offered = values(opponent_choices(SELL, ANY_ITEM))
-    assert offered[: len(SERVED)] == list(SERVED)
+    assert offered[: len(SERVED) + 1] == [TALKER, *SERVED]
     assert {"mini", *bare_stages(MARKET)} - {OURS} <= set(offered)
     assert {HIDDEN, "listener", *BUYERS} <= set(offered)
     assert OURS not in offered  # under this name; it is the one that the page serves
     for name in buyer_models():
         assert player_spec(name).weights
-        assert name in SERVED or name in read_measured()
+        assert name in (TALKER, *SERVED) or name in read_measured()
 
 
 def test_beside_the_opponent_stands_no_figure_of_another_game():

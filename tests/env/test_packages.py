@@ -1,0 +1,399 @@
+"""Bids of a price and extras: which bid stands, what sellers say of extras, who plans packages."""
+
+from dataclasses import replace
+from itertools import accumulate
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from env import (
+    EXTRAS,
+    Accept,
+    EndReason,
+    IllegalAction,
+    Offer,
+    Turn,
+    WalkAway,
+    begin,
+    corpus,
+    ear,
+    get_task,
+    market,
+    move,
+    rollout,
+    shares,
+)
+from env.adapters.gym_env import PACKAGES, BargainingEnv
+from sauda.games.bazaar_columns import from_json, in_words, policies, slow_policies, to_json
+from sauda.policies import SLOW_PACKAGES
+from sauda.policies.listener import Informed
+from sauda.policies.packages import (
+    SAMPLE,
+    Packager,
+    cost_sample,
+    in_prices,
+    weigh_costs,
+    worth_of_asking,
+)
+from sauda.records.seeds import deal_at
+from sauda.serve import game as served
+
+PACKAGE, MUTE = get_task("bazaar/package"), get_task("bazaar/package-mute")
+TASKS = st.sampled_from([PACKAGE, MUTE])
+SEEDS = st.integers(0, 10**6)
+SHARES = st.lists(st.floats(0.05, 1.3), min_size=1, max_size=12)
+HELD = st.lists(st.frozensets(st.sampled_from(EXTRAS)), min_size=1, max_size=4)
+WORDS = st.lists(
+    st.sampled_from(["", *(corpus.buyer_line(act, 900, 0.4) for act in ear.ACTS)]),
+    min_size=1,
+    max_size=4,
+)
+
+
+def bids(task, seed, prices, packages=(frozenset(),), words=("",)):
+    """The game of a buyer that bids shares of the opening ask for packages, with words, in turn."""
+
+    def policy(obs, rng):
+        price = round(prices[obs.round % len(prices)] * obs.opening_ask)
+        package = packages[obs.round % len(packages)]
+        text = words[obs.round % len(words)]
+        return Offer(max(1, min(price, obs.own["purse"])), text, package)
+
+    return rollout(task, policy, seed)
+
+
+def counts(final):
+    """What the seller counts each bid as, in rupees."""
+    costs = final.private["seller"]["costs"]
+    offers = [m.action for m in final.table.moves if m.agent == "buyer"]
+    return offers, [offer.price - sum(costs[name] for name in offer.extras) for offer in offers]
+
+
+@given(TASKS, SEEDS, SHARES, HELD, WORDS)
+def test_the_bid_stands_that_leaves_the_seller_most(task, seed, prices, packages, words):
+    game = bids(task, seed, prices, packages, words)
+    offers, worth = counts(game.final)
+    for ask, best in zip(game.final.table.asks[1:], accumulate(worth, max), strict=False):
+        assert ask > best
+    assert list(game.final.table.asks) == sorted(game.final.table.asks, reverse=True)
+    (deal,) = game.final.table.past
+    if game.end is EndReason.AGREEMENT:
+        standing = offers[worth.index(max(worth))]  # of equal ones the earlier
+        assert (deal.price, frozenset(deal.extras)) == (standing.price, standing.extras)
+        assert max(worth) >= game.final.private["seller"]["reservation"]
+    for ask, best in zip(game.final.table.asks[:-1], accumulate(worth, max), strict=False):
+        assert best < ask or game.end is EndReason.AGREEMENT
+
+
+@given(SEEDS, SHARES)
+def test_who_bids_prices_alone_plays_the_market_without_extras(seed, prices):
+    plain, packed = (bids(get_task(name), seed, prices) for name in ("bazaar/mute-3", MUTE.name))
+    assert plain.final.table.asks == packed.final.table.asks
+    assert plain.final.table.past == packed.final.table.past
+
+
+@given(TASKS, SEEDS, SHARES, HELD, WORDS)
+def test_all_chance_is_drawn_at_reset(task, seed, prices, packages, words):
+    game = bids(task, seed, prices, packages, words)
+    for turn in game.trajectory("seller"):
+        again = task.opponents["seller"](turn.observation, np.random.default_rng(99))
+        assert again == turn.action
+
+
+@given(SEEDS, SHARES, HELD)
+def test_a_deal_earns_the_buyers_share_of_what_there_is_to_share(seed, prices, packages):
+    final = bids(PACKAGE, seed, prices, packages).final
+    (deal,), (instance,) = final.table.past, final.private["nature"]
+    values, costs = instance.buyer["values"], instance.seller["costs"]
+    limit = instance.buyer["reservation"]
+    width = limit - instance.seller["reservation"]
+    width += sum(max(0, values[name] - costs[name]) for name in EXTRAS)
+    if deal.price is None:
+        expected = instance.buyer["discount"] ** (deal.rounds - 1) * (width <= 0)
+    else:
+        gain = limit + sum(values[name] for name in deal.extras) - deal.price
+        if width > 0 and gain >= 0:
+            expected = instance.buyer["discount"] ** (deal.rounds - 1) * gain / width
+            assert shares(final, "buyer")[0] == pytest.approx(gain / width)
+        else:
+            expected = max(-1.0, gain / instance.item.list_price)
+    assert PACKAGE.grade(final) == pytest.approx(expected)
+    assert -1 <= PACKAGE.grade(final) <= 1
+
+
+def test_costs_and_values_are_light_or_heavy_and_independent():
+    deals = [deal_at(PACKAGE, seed) for seed in range(300)]
+    part = {
+        side: np.array([
+            [getattr(deal, side)[name][extra] / deal.item.list_price for extra in EXTRAS]
+            for deal in deals
+        ]).ravel()
+        for side, name in (("seller", "costs"), ("buyer", "values"))
+    }  # fmt: skip
+    for side, (low, high) in (("seller", market.HEAVY_COST), ("buyer", market.HEAVY_VALUE)):
+        heavy = part[side] > 0.1
+        assert 0.45 < heavy.mean() < 0.55
+        assert part[side][~heavy].max() < 0.06
+        assert low - 0.01 < part[side][heavy].min() < part[side].max() < high + 0.01
+    assert abs(np.corrcoef(part["seller"] > 0.1, part["buyer"] > 0.1)[0, 1]) < 0.12
+
+
+def test_nothing_hidden_stands_in_what_the_buyer_sees():
+    obs = bids(PACKAGE, 3, [0.5], [frozenset({"delivery"})]).trajectory("buyer")[-1].observation
+    assert set(obs.own) == {"reservation", "discount", "purse", "deadline", "quote", "values"}
+    assert obs.table.extras == EXTRAS
+
+
+# Words
+
+
+@pytest.fixture
+def spoken(monkeypatch):
+    """What sellers mean to say, in order."""
+    said, line = [], corpus.line
+    monkeypatch.setattr(
+        corpus, "line", lambda speech, *rest: said.append(speech) or line(speech, *rest)
+    )
+    return said
+
+
+def test_a_seller_tells_one_story_of_each_extra(spoken):
+    question, honest, numbers = "What would delivery cost you?", [], 0
+    assert ear.act_in(question)[0] == "ask_delivery"
+    for seed in range(80):
+        own = bids(PACKAGE, seed, [0.4], words=(question, "")).final.private["seller"]
+        told, cost = own["told"]["delivery"], own["costs"]["delivery"]
+        honest.append((own["stance"].type == "bluffer", told.honest))
+        for speech in spoken:
+            if speech.topic == "delivery":
+                content = {"price": "price", "evade": "evade"}.get(
+                    speech.content, "dear" if told.dear else "cheap"
+                )
+                assert speech.content == content
+                assert speech.cost == (told.amount if content == "price" else 0)
+                numbers += content == "price"
+        if told.honest:
+            assert cost - 1 <= told.amount <= 1.15 * cost + 1
+        elif told.amount:
+            assert told.amount > cost + 0.17 * deal_at(PACKAGE, seed).item.list_price
+        for name in EXTRAS:
+            claims = [s for s in spoken if s.topic == name and s.content in ("dear", "cheap")]
+            assert len(claims) <= market.CLAIMS
+        spoken.clear()
+    bluffers, others = (np.mean([h for b, h in honest if b == kind]) for kind in (True, False))
+    assert bluffers < 0.5 < others
+    assert numbers > 50
+
+
+def test_a_seller_that_sells_no_extras_has_no_answer_on_them(spoken):
+    question = "What would delivery cost you?"
+    game = bids(get_task("bazaar/open-3"), 3, [0.5], words=(question,))
+    assert not {speech.topic for speech in spoken} & set(EXTRAS)
+    own = game.final.private["seller"]
+    heard = market.listen(own["stance"], game.final.table.moves, own["chance"], None,
+                          market.reader(game.final.table))  # fmt: skip
+    assert (heard.act, heard.temper) == ("", 0)
+
+
+def test_each_change_of_the_package_tries_the_temper():
+    changing = bids(MUTE, 5, [0.3], [frozenset(), frozenset({"later"})])
+    own, table = changing.final.private["seller"], changing.final.table
+    heard = market.listen(own["stance"], table.moves, own["chance"], None, market.hear_nothing)
+    changes = sum(move.agent == "buyer" for move in table.moves) - 1
+    assert changes > 1
+    assert heard.temper == pytest.approx(market.CHANGED * changes)
+    assert heard.mood == 0
+
+
+# Bad input
+
+
+def state_of(task, seed=1):
+    return begin(task, seed)
+
+
+@pytest.mark.parametrize(
+    ("task", "extras", "message"),
+    [
+        ("bazaar/package", frozenset({"gift"}), "extras are of delivery, warranty, later"),
+        ("bazaar/package", frozenset({"gift", 3}), "and 3, gift is none of them"),
+        ("bazaar/package", ["delivery"], "extras are a frozenset of names"),
+        ("bazaar/open-3", frozenset({"delivery"}), "has no extras"),
+        ("bazaar/open", frozenset({"delivery"}), "has no extras"),
+        ("classic/single_deal", frozenset({"delivery"}), "has no extras"),
+        ("classic/marketplace_arena", frozenset({"delivery"}), "has no extras"),
+    ],
+)
+def test_an_extra_that_is_not_there_is_refused_in_a_sentence(task, extras, message):
+    obs = rollout(get_task(task), lambda obs, rng: WalkAway(), 1).trajectory("buyer")[0].observation
+    price = obs.priced(obs.budget / 2)
+
+    def policy(seen, rng):
+        return Offer(price, "", extras)
+
+    game = rollout(get_task(task), policy, 1)
+    assert game.end is EndReason.FORFEIT
+    assert message in next(turn.error for turn in game.turns if turn.error)
+
+
+def test_an_ask_has_no_extras():
+    play = begin(PACKAGE, 1)
+    with pytest.raises(IllegalAction, match="has no extras"):
+        PACKAGE.env.step(play.state, Offer(500, "", frozenset({"delivery"})))
+
+
+def test_a_bid_is_checked_against_the_purse_by_its_price():
+    own = begin(PACKAGE, 1).state.private["buyer"]
+    high = Offer(own["purse"] + 1, "", frozenset(EXTRAS))
+    assert rollout(PACKAGE, lambda obs, rng: high, 1).end is EndReason.FORFEIT
+
+
+# As rows, in words, for programs
+
+
+@given(st.integers(1, 10**6), st.frozensets(st.sampled_from(EXTRAS)), st.sampled_from(["", "Hm."]))
+def test_a_move_is_recorded_with_its_extras(price, extras, message):
+    action = Offer(price, message, extras)
+    row = to_json(action)
+    assert from_json(row) == action
+    assert ("extras" in row) == bool(extras)
+
+
+@pytest.mark.parametrize("extras", ["delivery", 3, [3], {"delivery": 1}])
+def test_a_record_with_other_extras_is_refused(extras):
+    with pytest.raises(ValueError, match="an offer's extras are a list of names"):
+        from_json({"action": "offer", "price": 5, "extras": extras})
+    with pytest.raises(ValueError, match="extras"):
+        from_json({"action": "accept", "extras": ["delivery"]})
+
+
+@pytest.mark.parametrize(
+    ("extras", "words"),
+    [
+        ((), "bids ₹800"),
+        (("delivery",), "bids ₹800 with delivery"),
+        (("later", "delivery"), "bids ₹800 with delivery and later payment"),
+        (EXTRAS, "bids ₹800 with delivery, warranty and later payment"),
+    ],
+)
+def test_a_bid_says_in_words_what_it_includes(extras, words):
+    obs = rollout(PACKAGE, lambda obs, rng: WalkAway(), 1).trajectory("buyer")[0].observation
+    turn = Turn("buyer", obs, Offer(800, "", frozenset(extras)))
+    assert in_words(turn) == words
+
+
+def test_a_program_sends_extras_and_sees_its_values():
+    game = served.start(PACKAGE.name, 3, "a", 0.0)
+    bid = {"action_type": "offer", "price": 300, "extras": ["later", "delivery"]}
+    after = served.act(game, served.SentAction.model_validate(bid), 0.0)
+    assert not after.error
+    first = next(m for m in after.observation.table.moves if m.agent == "buyer")
+    assert first.action.extras == {"later", "delivery"}
+    for wrong in ({"extras": ["gift"]}, {"extras": "later"}, {"extras": [4]}):
+        sent = served.SentAction.model_validate(bid | wrong)
+        assert served.act(game, sent, 0.0).error
+    accept = served.SentAction.model_validate({"action_type": "accept", "extras": ["later"]})
+    assert served.act(game, accept, 0.0).error == "only an offer has extras"
+    assert "own.values" in served.briefing(PACKAGE)
+    assert "own.values" not in served.briefing(get_task("bazaar/open-3"))
+
+
+def test_numbers_stand_for_every_package():
+    gym = BargainingEnv(PACKAGE.name)
+    vector, info = gym.reset(seed=4)
+    assert vector.shape == gym.observation_space.shape
+    assert info["action_mask"].shape == (gym.action_space.n,)
+    bid = 1 + 30 + 250 * PACKAGES.index(frozenset({"delivery", "later"}))
+    vector, _, over, _, info = gym.step(np.int64(bid))
+    assert not info["error"]
+    assert over or vector[-3:].tolist() == [1, 0, 1]
+
+
+# The planner
+
+
+def test_the_policies_of_the_task_know_its_extras():
+    assert slow_policies(PACKAGE) is SLOW_PACKAGES
+    assert "leave" in policies(PACKAGE)
+    for policy in (*SLOW_PACKAGES.values(), *policies(PACKAGE).values()):
+        assert rollout(PACKAGE, policy, 2).end is not EndReason.FORFEIT
+
+
+def test_words_are_worth_nothing_where_sellers_are_mute():
+    names = ("listener", "reader", "speaker", "bayesian")
+    for seed in range(3):
+        games = [rollout(MUTE, SLOW_PACKAGES[name], seed) for name in names]
+        assert all(game.turns == games[0].turns for game in games)
+
+
+def test_what_is_said_moves_the_belief_as_far_as_it_is_believed():
+    cost = cost_sample()[0]
+
+    def mean(content, honesty, amount=0):
+        speech = ear.Speech(topic="later", content=content, cost=amount)
+        return float(weigh_costs([speech], honesty, 1000) @ cost)
+
+    prior = float(weigh_costs([], 0.5, 1000) @ cost)
+    assert mean("cheap", 0.9) < 0.05 < prior < mean("dear", 0.9)
+    assert mean("dear", 0.9) > mean("dear", 0.2) > prior
+    assert mean("price", 0.95, 280) > 0.2 > mean("price", 0.1, 280)
+    assert mean("price", 0.5, 20) < 0.05
+    assert mean("evade", 0.9) == pytest.approx(prior)
+
+
+def test_a_question_is_worth_most_where_the_answer_may_change_the_package():
+    blank = np.full(SAMPLE, 1 / SAMPLE)
+    worth = [worth_of_asking(blank, 0.85, value) for value in (0.02, 0.18, 0.18)]
+    assert worth[1] > worth[0] >= 0
+    assert worth_of_asking(blank, 0.85, 0.18) > worth_of_asking(blank, 0.2, 0.18) >= -1e-9
+    known = weigh_costs([ear.Speech(topic="later", content="price", cost=20)], 0.9, 1000)
+    assert worth_of_asking(known, 0.9, 0.18) < 0.2 * worth[1]
+
+
+def test_in_prices_a_package_is_a_bid_for_the_bare_thing():
+    package = frozenset({"delivery", "later"})
+    obs = bids(PACKAGE, 6, [0.5], [package]).trajectory("buyer")[1].observation
+    costs = {"delivery": 30, "warranty": 9, "later": 5}
+    seen = in_prices(obs, costs, package)
+    assert seen.table.bids == (obs.table.bids[0] - 35,)
+    values = obs.own["values"]
+    assert seen.own["bonus"] == values["delivery"] + values["later"] - 35
+    assert seen.own["purse"] == obs.own["purse"] - 35
+
+
+def test_the_planner_bids_for_what_is_worth_more_than_itcost_sample():
+    for seed in range(12):
+        deal = deal_at(PACKAGE, seed)
+        game = rollout(PACKAGE, Packager(costs=deal.seller["costs"]), seed)
+        for turn in game.trajectory("buyer"):
+            if isinstance(turn.action, Offer):
+                best = {n for n in EXTRAS if deal.buyer["values"][n] > deal.seller["costs"][n]}
+                assert turn.action.extras == best
+            if isinstance(turn.action, Accept):
+                assert turn.observation.ask <= turn.observation.reservation
+
+
+def test_the_informed_value_agrees_with_play():
+    gains = []
+    for seed in range(30):
+        player = Informed.of(deal_at(MUTE, seed), False, 3)
+        gains.append(MUTE.grade(rollout(MUTE, player, seed).final) - player.expected)
+    assert abs(np.mean(gains)) < 0.07
+
+
+def test_a_tie_keeps_the_earlier_bid():
+    seed = 2
+    costs = deal_at(MUTE, seed).seller["costs"]
+    price = round(0.9 * begin(MUTE, seed).state.private["seller"]["stance"].opening)
+    first = Offer(price - costs["delivery"])
+    tie = Offer(price, "", frozenset({"delivery"}))
+    play = begin(MUTE, seed)
+    play = move(MUTE, play, MUTE.opponents["seller"](MUTE.env.observe(play.state, "seller"), None))
+    for offer in (tie, replace(first, message="Again.")):
+        state = MUTE.env.step(play.state, offer)
+        play = replace(play, state=replace(state, turn="buyer"))
+    closed = MUTE.env.step(replace(play.state, turn="seller"), Accept())
+    (deal,) = closed.table.past
+    assert (deal.price, deal.extras) == (price, ("delivery",))
