@@ -3,7 +3,7 @@
 A buyer is a seller of `people` in a mirror: a price p counts there as `SPAN` of the list price less
 p. So a bid is an ask of the `Person`, the buyer's limit its reservation price, a fall of the ask a
 rise; every formula holds for both seats. Before its first bid a buyer has a price in mind, from
-which it starts. It speaks, truly or not by its honesty, of what tells which claim of the seller
+which it starts. It speaks, truly or not by its honesty, of what tells which plea of the seller
 moves it: its patience, another shop.
 """
 
@@ -24,14 +24,15 @@ from .speech import phrases
 from .types import Accept, Action, Instance, Observation, Offer, WalkAway
 
 SPAN = 1.5  # of the list price: the sum of a price and its image
-QUOTE = (1.0, 1.25)  # of its limit: the price of another shop that it names, real or not
+QUOTE = (1.0, 1.1)  # of its limit: the price of another shop that it names, real or not
 WORDS = {  # key of the sentences for what it claims, by topic and content; else it says nothing
     ("patience", "low"): "patience_low",
     ("limit", "near"): "limit_near",
     ("rival", "yes"): "outside",
 }
+TOPICS = ("patience", "rival")  # of which it speaks first; of its limit then
 LEAVES = {"patience": "leave_patience", "rival": "leave_rival", "talk": "leave"}  # by reason
-# What the seller may claim. Each moves some buyers; means are near 0, so that a fixed claim earns
+# What the seller may plead. Each moves some buyers; means are near 0, so that a fixed plea earns
 # nothing. That nothing is wrong with it moves who compares it with another shop's; that there is
 # little left to give, who is soon out of patience; that somebody else wants it, who has plenty.
 PLEAS = ("wear/none", "limit/near", "rival/yes")
@@ -65,33 +66,33 @@ def draw(rng: np.random.Generator) -> tuple[Instance]:
     return (Instance(item, buyer, seller, rounds=rounds),)
 
 
-def claim_in(message: str) -> str:
-    """The claim of a seller's line, "" for none."""
+def plea_in(message: str) -> str:
+    """The plea of a seller's line, one of PLEAS, "" for none."""
     meant = ear.meanings(message, "seller")
     return next((plea for plea in PLEAS if plea in meant), "")
 
 
-def gain(s: Any, claim: str) -> Any:
-    """What the first use of a claim adds to the mood; `s` may have arrays."""
+def gain(s: Any, plea: str) -> Any:
+    """What the first use of a plea adds to the mood; `s` may have arrays."""
     moving = np.where(s.rival, "wear/none", np.array(MOVING)[s.patience])
-    return np.where(moving == claim, PLEASED, ANNOYED)
+    return np.where(moving == plea, PLEASED, ANNOYED)
 
 
-def effect(s: Any, claim: str, said: Iterable[str]) -> tuple[Any, Any]:
-    """What a claim, "" for none, adds to mood and temper after those that were `said`."""
-    if not claim or claim in said:
-        return 0.0, market.REPEATED if claim else 0.0
-    gained = gain(s, claim)
+def effect(s: Any, plea: str, said: Iterable[str]) -> tuple[Any, Any]:
+    """What a plea, "" for none, adds to mood and temper after those that were `said`."""
+    if not plea or plea in said:
+        return 0.0, market.REPEATED if plea else 0.0
+    gained = gain(s, plea)
     return gained, np.where(gained < 0, market.DISLIKED, 0.0)
 
 
 def listen(s: Any, messages: Iterable[str]) -> Heard:
     """What a seller's lines so far came to with a buyer; `s` may have arrays."""
     mood, temper, said = 0.0, 0.0, set()
-    for claim in map(claim_in, messages):
-        gained, more = effect(s, claim, said)
+    for plea in map(plea_in, messages):
+        gained, more = effect(s, plea, said)
         mood, temper = mood + gained, temper + more
-        said |= {claim}
+        said |= {plea}
     return Heard(np.clip(mood, *market.MOOD), temper)
 
 
@@ -101,16 +102,16 @@ def claim_at(
     """What it says with its bid number `t`, from 1: a key of WORDS, "" for nothing.
 
     `ask` is its bid in the mirror, `price` the seller's ask. Who is about to leave says so, truly;
-    else it comes to one topic after the other, from a drawn one. Nobody names another shop's price
-    that is no lower than the ask.
+    else it comes to one topic after the other. Nobody names another shop's price that is no lower
+    than the ask.
     """
     risk = float(people.hazard(s, course._replace(rise=0.0), False, heard.mood, heard.temper))
     warns, dear = risk >= market.WARNS, own["quote"] < price
     if warns:
         return "outside" if s.rival and dear else "patience_low"
-    start = int(own["chance"][0]["topic"] * len(people.TOPICS))
+    first = int(own["chance"][0]["topic"] * 2)
     keys = []
-    for topic in (*people.TOPICS[start:], *people.TOPICS[:start]):
+    for topic in (TOPICS[first], TOPICS[1 - first], "limit"):
         content, _ = people.claim(s, topic, ask, own["stories"][topic][0])
         key = WORDS.get((topic, content), "")
         keys += [key] if key and (dear or key != "outside") else []

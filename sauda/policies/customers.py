@@ -82,11 +82,11 @@ def believe(obs: Observation, reads: bool = True) -> Belief:
     belief = Belief(s, log, mood, temper, rules.Course(), frozenset())
     lines = [move.action.message for move in obs.table.moves]
     rounds = zip(lines[::2], seen.table.bids, lines[1::2], seen.table.asks[1:], strict=True)
-    for t, (claimed, bid, message, answer) in enumerate(rounds, 1):
-        claim = customers.claim_in(claimed)
-        gained, more = customers.effect(s, claim, belief.said)
+    for t, (pleading, bid, message, answer) in enumerate(rounds, 1):
+        plea = customers.plea_in(pleading)
+        gained, more = customers.effect(s, plea, belief.said)
         belief.mood, belief.temper = belief.mood + gained, belief.temper + more
-        belief.said |= {claim}
+        belief.said |= {plea}
         belief.course = rules.after_bid(belief.course, s.anchor, ask, bid, t == 1)
         log = log + people.of_answer(belief, ask, answer, t == 1)
         ask = answer
@@ -118,9 +118,9 @@ def of_words(belief: Belief, obs: Observation, message: str, ask: float) -> np.n
     return chance
 
 
-def line(claim: str, draw: float, item: Item | None = None) -> str:
-    """A seller's line for a claim, "" for none, of the training sentences."""
-    return corpus.pick("en", "training", *claim.split("/"), draw, item) if claim else ""
+def line(plea: str, draw: float, item: Item | None = None) -> str:
+    """A seller's line for a plea, "" for none, of the training sentences."""
+    return corpus.pick("en", "training", *plea.split("/"), draw, item) if plea else ""
 
 
 @dataclass(frozen=True)
@@ -137,9 +137,9 @@ class Vendor:
             for name in (*rules.Habit._fields[1:], *people.KNOWN, "opening"):
                 setattr(belief.sellers, name, np.full(SAMPLE, getattr(self.truth, name)))
         s, mood, temper = belief.typical()
-        claims = [claim for claim in customers.PLEAS if self.speaks and claim not in belief.said]
-        prices, claims = people.bids_to_weigh(seen), ["", *claims]
-        effects = [customers.effect(s, claim, ()) for claim in claims]
+        left = [plea for plea in customers.PLEAS if self.speaks and plea not in belief.said]
+        prices, pleas = people.bids_to_weigh(seen), ["", *left]
+        effects = [customers.effect(s, plea, ()) for plea in pleas]
         moods = np.array([mood + gained for gained, _ in effects])
         tempers = np.array([temper + tried for _, tried in effects])
         offers = people.play_on(s, moods, tempers, belief.course, prices, seen, True)
@@ -149,6 +149,6 @@ class Vendor:
         accept = people.worth(seen.ask, s, seen, kept).mean() if takes else NOTHING
         if offers.max() >= max(accept, walk):
             said, at = np.unravel_index(offers.argmax(), offers.shape)
-            words = line(claims[said], float(rng.random()), obs.table.item)
+            words = line(pleas[said], float(rng.random()), obs.table.item)
             return Offer(int(flip(obs, prices[at])), words)
         return Accept() if accept >= walk else WalkAway()

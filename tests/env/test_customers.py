@@ -86,24 +86,24 @@ def test_a_mute_buyer_says_prices_alone_and_is_deaf(seed, shares, words):
             assert not ear.meanings(turn.action.message, "buyer")
 
 
-def test_a_claim_moves_only_whom_it_should():
+def test_a_plea_moves_only_whom_it_should():
     moved = set()
     for seed in range(40):
         s = begin(CUSTOMERS, seed).state.private["buyer"]["stance"]
         patience = people.PATIENCES[s.patience]
         pleases = "wear/none" if s.rival else KEYS.get(patience, "")
-        for claim in customers.PLEAS:
-            line = corpus.pick("en", "training", *claim.split("/"), 0.5, None)
-            assert customers.claim_in(line) == claim
+        for plea in customers.PLEAS:
+            line = corpus.pick("en", "training", *plea.split("/"), 0.5, None)
+            assert customers.plea_in(line) == plea
             once, twice = customers.listen(s, [line]), customers.listen(s, [line, line])
-            assert (once.mood > 0) == (claim == pleases)
-            assert (once.temper == 0) == (claim == pleases)
+            assert (once.mood > 0) == (plea == pleases)
+            assert (once.temper == 0) == (plea == pleases)
             assert (twice.mood, twice.temper > once.temper) == (once.mood, True)
         moved |= {pleases}
     assert moved == {*customers.PLEAS, ""}
 
 
-def test_a_fitting_claim_sells_more_often_than_silence_and_an_unfitting_one_less():
+def test_a_fitting_plea_sells_more_often_than_silence_and_an_unfitting_one_less():
     sold = {"": 0, "fits": 0, "not": 0}
     for seed in range(400):
         own = begin(CUSTOMERS, seed).state.private["buyer"]
