@@ -1,0 +1,80 @@
+"""Experiments where any words count: manners, worth, the smallest rule."""
+
+import itertools
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from env import Offer, get_task, rollout
+from sauda.experiments import manners, simplest, worth
+from sauda.llm.registry import get_policy
+from sauda.llm.types import Reply
+from sauda.policies.ruled import NEUTRAL, Ruled
+
+
+@pytest.mark.parametrize("habit", manners.HABITS)
+def test_a_visitor_never_asks_more_than_before_nor_sells_below_its_limit(habit):
+    task = manners.task_of(habit)
+    for seed in range(12):
+        final = rollout(task, get_policy(get_task(manners.TASK), "linear"), seed).final
+        asks, (deal,) = final.table.asks, final.table.past
+        assert all(after <= before for before, after in itertools.pairwise(asks))
+        assert deal.price is None or deal.price >= final.private["seller"]["reservation"]
+
+
+class Parrot:
+    """A model that says one line with every bid."""
+
+    def __init__(self, line):
+        self.line = line
+
+    def batch(self, chats, seeds, schemas):
+        return [Reply(f'{{"raise":55,"say":"{self.line}"}}', "made up") for _ in chats]
+
+
+@pytest.mark.parametrize(
+    ("line", "fault"),
+    [("So, #.", "repeat"), ("I pay 12345678.", "price")],
+)
+def test_faults_of_lines_are_counted(line, fault):
+    games, replies = manners.play_model(Parrot(line), "wall", range(50_000, 50_006))
+    assert sum(game.faults.get(fault, 0) for game in games) > 0
+    again, _ = manners.play_model(manners.Recorded(iter(replies)), "wall", range(50_000, 50_006))
+    assert again == games
+
+
+def test_a_silent_price_has_no_fault():
+    play = rollout(get_task(manners.TASK), get_policy(get_task(manners.TASK), "linear"), 5)
+    buys = [turn for turn in play.turns if turn.agent == "buyer" and isinstance(turn.action, Offer)]
+    assert all(not list(manners.faults_in(turn.observation, turn.action)) for turn in buys)
+
+
+def test_a_rule_at_its_neutral_values_says_nothing_and_hears_nothing():
+    rule = Ruled(**NEUTRAL)
+    mute, open_3 = get_task("bazaar/mute-3"), get_task("bazaar/open-3")
+    for seed in range(50_000, 50_020):
+        turns = rollout(open_3, rule, seed).turns
+        assert not any(turn.action.message for turn in turns if turn.agent == "buyer")
+        assert rollout(mute, rule, seed).final.table.bids
+
+
+def test_leaving_numbers_out_ends_where_it_costs_too_much():
+    rule = replace(Ruled(**NEUTRAL), opening=0.45, firm=0.9)
+    smallest, dropped = simplest.shrink(rule, range(10_000, 10_030))
+    kept = [name for name, neutral in NEUTRAL.items() if getattr(smallest, name) != neutral]
+    assert len(kept) + len(dropped) == 2
+
+
+def test_permuted_ears_hear_what_was_not_said():
+    heard = worth.Permuted()
+    assert heard("one line") == heard("one line")
+    assert len({heard(str(number)).style for number in range(200)}) > 2
+
+
+def test_differences_are_of_the_same_seeds():
+    played = {("open-3", name): list(np.arange(4) + k) for k, name in enumerate(("silent", "both"))}
+    deals = [{"market": "open-3", "type": ["fair"] * 4, "language": ["en", "hi"] * 2}]
+    rows = worth.summarize(played, deals)["worth"]
+    assert {row["what"] for row in rows} == {"both"}
+    assert all(row["difference"]["mean"] == 1 for row in rows)
