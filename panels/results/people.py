@@ -1,12 +1,15 @@
 """What pays against sellers that answer as people do, and are free words understood?"""
 
+from panels.results.models import policy_label
 from panels.results.question import Answer, Measured, Question, Verdict, grades_figure
 from panels.ui.html import SAY
 from panels.ui.provenance import provenance
 from panels.ui.tables import data_table, with_interval
+from panels.ui.terms import task_title
 from sauda.experiments.ear import Ear
 from sauda.experiments.likeness import Likeness
 from sauda.experiments.people import BOUND, TASK, People
+from sauda.llm.registry import is_model
 from sauda.records.store import Artifact
 
 SHOWN = {  # players of the figure: in words, key of SERIES
@@ -24,6 +27,16 @@ DISTANCES = {  # and of that of the likeness
     "of": "of", "n": "n", "people": "people", "simulated": "simulated", "distance": "distance",
     "between halves": "between_halves",
 }  # fmt: skip
+WORTH = {  # of what words are worth
+    "market": lambda row: task_title(f"bazaar/{row.market}"), "what": "what", "n": "n",
+    "difference": "difference",
+}  # fmt: skip
+MANNERS = {  # and of how buyers behave
+    "buyer": lambda row: policy_label(row.player), "seller": "habit", "n": "n",
+    "deals of possible": "deals", "share": "share", "no price over twice": "steady",
+    "falls answered": "answered", "faults in 1,000 lines": "per_thousand",
+}  # fmt: skip
+RULES = {"player": "player", "n": "n", "grade": "grade", "less the rule": "less_rule"}
 WALL = "best wall: one price in every round"
 GAIN = "+z.3f"
 
@@ -59,8 +72,11 @@ def best_wall(people: People):
     return max(walls, key=lambda row: row.grade.mean)
 
 
-def people_answer(people: Artifact, ear: Artifact, likeness: Artifact) -> Answer:
-    """Grades of buyers; below them, what the ear hears and how like people the sellers are."""
+def people_answer(
+    people: Artifact, ear: Artifact, likeness: Artifact, worth: Artifact, manners: Artifact,
+    simplest: Artifact,
+) -> Answer:  # fmt: skip
+    """Grades of buyers; below them, what words are worth, how buyers behave, what the ear hears."""
     rows = {row.player: row for row in people.data.rows}
     shown = [
         Measured(label, rows[name].grade, role, TASK, rows[name].n)
@@ -77,6 +93,25 @@ def people_answer(people: Artifact, ear: Artifact, likeness: Artifact) -> Answer
         "buyer",
         [people],
         details={
+            "What are words worth, market by market?": data_table(
+                [row for row in worth.data.worth if row.part == "all"],
+                "What the planner wins by words, on the same seeds",
+                columns=WORTH,
+            )
+            + provenance(worth),
+            "How does a buyer behave towards a visitor?": data_table(
+                [row for row in manners.data.rows if row.habit == "all" or is_model(row.player)],
+                "Buyers and sellers of twelve habits that no training met",
+                columns=MANNERS,
+            )
+            + provenance(manners),
+            "How small a rule does as well?": data_table(
+                simplest.data.rows,
+                f"A rule of {len(simplest.data.numbers)} numbers, and the smallest with"
+                f" {len(simplest.data.kept)}: {', '.join(simplest.data.kept)}",
+                columns=RULES,
+            )
+            + provenance(simplest),
             "How well are free sentences understood?": data_table(
                 parts,
                 "Evaluation sentences heard right, and as another meaning",
@@ -96,7 +131,14 @@ def people_answer(people: Artifact, ear: Artifact, likeness: Artifact) -> Answer
 PEOPLE = Question(
     "people",
     "Do free words count?",
-    ("people.json", "ear.json", "likeness.json"),
+    (
+        "people.json",
+        "ear.json",
+        "likeness.json",
+        "worth.json",
+        "manners.json",
+        "simplest.json",
+    ),
     people_answer,
     names=(),
 )
