@@ -46,19 +46,24 @@ class ServedBazaar:
             f" {item['list_price']:g}). It is worth {own['reservation']:g} rupees to you, which the"
             " other side does not know."
         )
+        if own["values"]:
+            worth = ", ".join(f"{name} {value:g}" for name, value in own["values"].items())
+            known.append(f"A bid may ask for extras, which are worth to you: {worth}.")
         return " ".join([limit, *known, self._table()])
 
-    def offer(self, price: int, message: str = "") -> str:
+    def offer(self, price: int, message: str = "", extras: list[str] | None = None) -> str:
         """Name a price; the other side answers at once.
 
         Args:
             price: Rupees: your bid as the buyer, your ask as the seller.
             message: What you say with it, at most one question or reason.
+            extras: What your bid asks for at its price, where the table has extras.
 
         Returns:
             The answer of the other side.
         """
-        return self._move({"action_type": "offer", "price": price, "message": message})
+        move = {"action_type": "offer", "price": price, "message": message}
+        return self._move(move | ({"extras": extras} if extras else {}))
 
     def accept(self) -> str:
         """Accept the last price of the other side.

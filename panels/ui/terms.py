@@ -22,6 +22,10 @@ TASK_TITLES: Mapping[str, str] = {
     "bazaar/mute": "Market without words",
     "bazaar/people": "People",
     "bazaar/customers": "Customers",
+    "bazaar/open-3": "Open market by rises",
+    "bazaar/mute-3": "Rises without words",
+    "bazaar/package": "Packages",
+    "bazaar/package-mute": "Packages without words",
     "bazaar/sell": "Selling",
     "arena/single_trade": "Single trade",
     "arena/market_round": "Market round",
@@ -38,7 +42,7 @@ TERMS: Mapping[str, str] = {
     "KL": "Kullback-Leibler divergence: how far two distributions lie apart",
 }
 _ROUND = re.compile(r"\b((?:end of|in) round) (\d+)\b")
-_TASK = "|".join(map(re.escape, TASK_TITLES))
+_TASK = "|".join(map(re.escape, sorted(TASK_TITLES, key=len, reverse=True)))
 _TERM = re.compile(rf"({_TASK}|\b(?:{'|'.join(TERMS)})\b)")
 
 

@@ -21,6 +21,7 @@ from sauda.experiments.batches import grades, play_cells, round_all
 from sauda.experiments.words import Cell, Misreader, always, renew_grades
 from sauda.games import policies_of
 from sauda.games.bazaar_columns import slow_policies
+from sauda.policies import SLOW_PACKAGES
 from sauda.policies.listener import Informed
 from sauda.policies.people import Planner
 from sauda.records.schemas.base import Record, Rows
@@ -29,7 +30,8 @@ from sauda.records.store import Artifact
 from sauda.statistics import difference_of, mean_of
 
 MARKETS: Mapping[str, Task] = {
-    name: get_task(f"bazaar/{name}") for name in ("open-3", "mute-3", "people")
+    name: get_task(f"bazaar/{name}")
+    for name in ("open-3", "mute-3", "people", "package", "package-mute")
 }
 SWITCHES = {"silent": "bayesian", "reads": "reader", "speaks": "speaker", "both": "listener"}
 SCRIPTS = ("boulware", "linear", "conceder")
@@ -39,6 +41,8 @@ WORTH = (
     ("reading", "reads", "silent"),
     ("speaking", "speaks", "silent"),
     ("both", "both", "silent"),
+    ("packages, silently", "silent", "prices alone"),
+    ("the costs told", "told the costs", "both"),
     ("reading, permuted", "reads, permuted", "silent"),
     ("both, 10 % misread", "both, 10 % misread", "silent"),
     ("both, 20 % misread", "both, 20 % misread", "silent"),
@@ -84,9 +88,16 @@ def players(task: Task) -> Mapping[str, Callable[[Instance], Policy]]:
         **{name: policies_of(task)[name] for name in SCRIPTS},
     }
     made = {name: always(policy) for name, policy in fixed.items()}
+    if "package" in task.name:
+        made |= {"prices alone": always(planner["bare"]), "told the costs": tell_costs}
     if task.name == "bazaar/people":
         return made | {BOUND: lambda deal: Planner(truth=deal.seller["stance"])}
     return made | {BOUND: Informed.of}
+
+
+def tell_costs(deal: Instance) -> Policy:
+    """The planner of packages that is told what each extra costs: no contestant."""
+    return replace(SLOW_PACKAGES["listener"], costs=deal.seller["costs"])
 
 
 @cache
@@ -133,7 +144,7 @@ def summarize(
             for value in dict.fromkeys(column.tolist())
         ]
         for what, better, worse in WORTH:
-            if (at, better) not in won:
+            if not {(at, better), (at, worse)} <= won.keys():
                 continue
             for part, value, some in parts:
                 less = difference_of(won[at, better][some], won[at, worse][some])
@@ -157,7 +168,7 @@ def replay(artifact: Artifact, workers: int, root: Path) -> dict[str, Any]:
     method="replayed in part",
     replay=replay,
 )
-def worth(episodes: int = 1000, *, workers: int = 2) -> dict[str, Any]:
+def worth(episodes: int = 400, *, workers: int = 2) -> dict[str, Any]:
     """The data of the artifact, from hold-out seeds."""
     seeds = first_seeds(episodes)
     deals = [

@@ -23,6 +23,7 @@ from sauda.policies.listener import (
     Belief,
     Listener,
     MoveValues,
+    Reader,
     believe,
     is_deaf,
 )
@@ -93,13 +94,14 @@ class Packager:
     speaks: bool = True
     asks: bool = True  # what the extras cost, where it reads and speaks
     packs: bool = True  # without, it bids prices alone
+    read: Reader = ear.hear
     costs: Mapping[str, int] | None = None  # told what the extras cost: a bound, no contestant
 
     def __call__(self, obs: Observation, rng: np.random.Generator) -> Action:
         costs, weights, honesty = self.weigh(obs)
         chosen = self.choose(obs, costs)
         seen = in_prices(obs, costs, chosen)
-        belief = believe(seen, self.reads)
+        belief = believe(seen, self.reads, self.read)
         if obs.table.bids and chosen != last_package(obs):
             belief = replace(belief, temper=belief.temper + rules.CHANGED)
         values = self.with_questions(obs, seen, belief, weights, honesty)
@@ -122,10 +124,10 @@ class Packager:
         plain = {name: round(item.list_price * float(cost.mean())) for name in names}
         if self.costs is not None:
             return dict(self.costs), blank, 1.0
-        told = told_of_extras(obs) if self.reads else {}
+        told = told_of_extras(obs, self.read) if self.reads else {}
         if not self.reads:
             return plain, blank, 0.5
-        belief = believe(in_prices(obs, plain, frozenset()))
+        belief = believe(in_prices(obs, plain, frozenset()), True, self.read)
         honesty = float(belief.weights @ belief.sellers.honesty)
         weights = {
             name: weigh_costs(told.get(name, ()), honesty, item.list_price) for name in names
@@ -194,7 +196,7 @@ def last_package(obs: Observation) -> frozenset[str]:
     return next(offer.extras for offer in offers if isinstance(offer, Offer))
 
 
-def told_of_extras(obs: Observation) -> dict[str, list[words.Speech]]:
+def told_of_extras(obs: Observation, read: Reader = ear.hear) -> dict[str, list[words.Speech]]:
     """What the seller said of each extra, in order.
 
     Whoever has asked for one takes a price beside the ask for the answer, however it is worded.
@@ -206,7 +208,7 @@ def told_of_extras(obs: Observation) -> dict[str, list[words.Speech]]:
         if move.agent == "buyer":
             asked = rules.reader(obs.table)(text)[0].removeprefix("ask_")
             continue
-        speech = ear.hear(text)
+        speech = read(text)
         if asked in obs.table.extras and speech.topic != asked:
             named = [each.amount for each in prices(text) if each.amount != move.action.price]
             if named:

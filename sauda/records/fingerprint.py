@@ -15,12 +15,25 @@ from typing import Any
 
 import numpy as np
 
-from env import Accept, Episode, IllegalAction, Offer, Policy, Task, Turn, WalkAway, arena, rollout
+from env import (
+    Accept,
+    Episode,
+    IllegalAction,
+    Offer,
+    Policy,
+    Table,
+    Task,
+    Turn,
+    WalkAway,
+    arena,
+    rollout,
+)
 from sauda.records import read_table
 
 DIGITS = 12  # hexadecimal
 SEEDS, LABS = 120, 12  # games of a task in the bazaar and in the arena, where they are slower
 FEW = range(4)  # of a policy's games
+LATER = frozenset({"version", "extras"})  # fields that joined when games were on record
 
 # What the fixed learners of the bazaar do round by round; the last entry repeats. A number is a bid
 # as a share of the own limit, for a seller an ask of 2 minus that share.
@@ -145,9 +158,21 @@ def _plain(value: Any) -> Any:
     if isinstance(value, float | np.number):
         return f"{value:.9g}"
     if is_dataclass(value):
-        return [_plain(getattr(value, field.name)) for field in fields(value)]
+        defaults = {field.name: field.default for field in fields(value)}
+        return _plain_fields(value, tuple(defaults), defaults)
+    if isinstance(value, Table):
+        return _plain_fields(value, value._fields, value._field_defaults)
     if isinstance(value, Mapping):
         return [[_plain(key), _plain(part)] for key, part in value.items()]
     if isinstance(value, set | frozenset):
         value = sorted(value)
     return [_plain(part) for part in value]
+
+
+def _plain_fields(value: Any, names: Sequence[str], defaults: Mapping[str, Any]) -> list[Any]:
+    """The values of an object's fields; one of LATER counts only where it is used."""
+    return [
+        _plain(getattr(value, name))
+        for name in names
+        if name not in LATER or getattr(value, name) != defaults.get(name)
+    ]
