@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from env import (
+    MARKETS_3,
     Accept,
     Episode,
     IllegalAction,
@@ -47,6 +48,7 @@ from sauda.sessions import LearnerGame
 
 Action = Offer | Accept | WalkAway
 PEOPLE = "bazaar/people"
+HEARD = (PEOPLE, *(f"bazaar/{name}" for name in MARKETS_3))  # whose sellers hear by the ear
 PLANNER = "listener"  # the planner of the open market, as a buyer that a visitor can sell to
 
 
@@ -125,7 +127,7 @@ def start(task_name: str, opponent: str, seed: int) -> Game:
 
 def ears(task_name: str) -> Any:
     """Who reads the words of a task's games: the ear, or the table of the older market."""
-    return ear if task_name == PEOPLE else speech
+    return ear if task_name in HEARD else speech
 
 
 def hears_words(game: Game) -> bool:
