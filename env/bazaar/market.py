@@ -6,7 +6,8 @@ seller whose fields are numbers, or arrays of many sellers that a buyer thinks p
 
 Two versions of the rules stand side by side. In version 2 a seller softens with time, and words are
 phrases of a table. In version 3 it softens with the buyer's rises, takes every bid that reaches its
-ask, warns before it leaves, and words are sentences of the corpus, heard by the ear.
+ask, warns before it leaves, and words are sentences of the corpus, heard by the ear. There a bid
+may hold extras, of which words alone tell what they cost the seller.
 """
 
 from collections.abc import Callable, Mapping, Sequence

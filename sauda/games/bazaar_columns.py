@@ -47,6 +47,7 @@ OPEN_MARKET, ALL_OPEN = (
     tuple(f"bazaar/{name}" for name in names) for names in (MARKETS, ALL_MARKETS)
 )
 PEOPLE, CUSTOMERS = "bazaar/people", "bazaar/customers"
+PLANNED = tuple(f"bazaar/{name}" for name, each in ALL_MARKETS.items() if not each.extras)
 LEAVE, TUNED = "leave", "tuned"  # to compare with: no play at all, the best script found by search
 
 
@@ -271,5 +272,5 @@ def count_model(task: Task, turns: Sequence[ModelTurn]) -> dict[str, int]:
         "invalid_replies": sum(isinstance(turn.parsed.proposal, IllegalAction) for turn in turns),
         "changed": sum(bool(turn.parsed.changes) for turn in turns),
         "tokens": sum(turn.reply.tokens for turn in turns),
-        **behaviour_metrics(turns, task.name in ALL_OPEN),
+        **behaviour_metrics(turns, task.name in PLANNED),
     }

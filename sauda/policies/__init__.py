@@ -2,8 +2,8 @@
 
 `bazaar.py` holds buyers and sellers and scripts that speak, `tuned.py` the best script of each
 family. `listener.py` plans against an unknown seller of the open market, and solves the game
-against a known one. `arena.py` and `broker.py` hold labs, `arena.py` also all gains from trade and
-the trader that sees all.
+against a known one; `packages.py` bids for extras too. `arena.py` and `broker.py` hold labs,
+`arena.py` also all gains from trade and the trader that sees all.
 """
 
 from collections.abc import Mapping

@@ -319,6 +319,7 @@ def briefing(task: env.Task) -> str:
         "standing": bool(market),
         "words": bool(market) and not market.mute,
         "packages": bool(market) and bool(market.extras),
+        "package_words": bool(market) and bool(market.extras) and not market.mute,
     }
     moves = "\n".join([RULES["bazaar_moves"], *(RULES[part] for part in parts if parts[part])])
     grade = RULES["market_grade" if market else "share_grade"]

@@ -31,6 +31,7 @@ from env import (
 )
 from sauda.experiments.evaluate import play_informed
 from sauda.experiments.gap import split_game
+from sauda.games.bazaar_columns import PLANNED
 from sauda.policies.arena import play_all_seeing
 from sauda.policies.listener import Listener, MoveValues, believe
 from sauda.sessions.bazaar import Action, Game, answer, back, moves_of, own_and_theirs
@@ -120,7 +121,7 @@ class Review:
 
 def is_planned(game: Game) -> bool:
     """Whether the planner weighs the visitor's moves: they buy in the open market."""
-    return game.you == "buyer" and game.task_name.removeprefix("bazaar/") in ALL_MARKETS
+    return game.you == "buyer" and game.task_name in PLANNED
 
 
 def is_recorded(game: Game) -> bool:

@@ -298,6 +298,8 @@ def test_a_program_sends_extras_and_sees_its_values():
     assert served.act(game, accept, 0.0).error == "only an offer has extras"
     assert "own.values" in served.briefing(PACKAGE)
     assert "own.values" not in served.briefing(get_task("bazaar/open-3"))
+    asks = ["Ask a seller" in served.briefing(task) for task in (PACKAGE, MUTE)]
+    assert asks == [True, False]
 
 
 def test_numbers_stand_for_every_package():
