@@ -147,7 +147,10 @@ class Table(NamedTuple):
 
     @property
     def bid(self) -> float | None:
-        """The bid that counts, the last or where bids stand the best; None before the first."""
+        """The bid that counts, the last or where bids stand the best; None before the first.
+
+        With extras it is the highest price: which bid stands, the seller alone knows.
+        """
         if not self.bids:
             return None
         return max(self.bids) if self.standing else self.bids[-1]
