@@ -190,7 +190,7 @@ def draw_scripts(
     the reward of a step is over all tasks of the run. Other metrics have no such line.
     """
     at = [x for x in at if x is not None]
-    weights = {EVALUATION: {EVAL_TASKS[log.game].name: 1}, REWARD: log.tasks}.get(metric)
+    weights = {EVALUATION: {EVAL_TASKS[log.game]: 1}, REWARD: log.tasks}.get(metric)
     if not (weights and at):
         return
     played: dict[str, list[BazaarRow]] = {}
