@@ -36,6 +36,10 @@ MANNERS = {  # and of how buyers behave
     "deals of possible": "deals", "share": "share", "no price over twice": "steady",
     "falls answered": "answered", "faults in 1,000 lines": "per_thousand",
 }  # fmt: skip
+SELLERS = {
+    "player": "player", "n": "n", "grade": "grade", "less the silent planner": "less_silent",
+    "moves towards the buyer": "raises",
+}  # fmt: skip
 RULES = {"player": "player", "n": "n", "grade": "grade", "less the rule": "less_rule"}
 WALL = "best wall: one price in every round"
 GAIN = "+z.3f"
@@ -74,7 +78,7 @@ def best_wall(people: People):
 
 def people_answer(
     people: Artifact, ear: Artifact, likeness: Artifact, worth: Artifact, manners: Artifact,
-    simplest: Artifact,
+    simplest: Artifact, customers: Artifact,
 ) -> Answer:  # fmt: skip
     """Grades of buyers; below them, what words are worth, how buyers behave, what the ear hears."""
     rows = {row.player: row for row in people.data.rows}
@@ -112,6 +116,13 @@ def people_answer(
                 columns=RULES,
             )
             + provenance(simplest),
+            "And who sells to people?": data_table(
+                [row for row in customers.data.rows if not row.player.startswith("wall")]
+                + [best_wall(customers.data)],
+                "Sellers among buyers that answer as people do",
+                columns=SELLERS,
+            )
+            + provenance(customers),
             "How well are free sentences understood?": data_table(
                 parts,
                 "Evaluation sentences heard right, and as another meaning",
@@ -138,6 +149,7 @@ PEOPLE = Question(
         "worth.json",
         "manners.json",
         "simplest.json",
+        "customers.json",
     ),
     people_answer,
     names=(),
