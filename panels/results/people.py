@@ -1,5 +1,7 @@
 """What pays against sellers that answer as people do, and are free words understood?"""
 
+from markupsafe import Markup
+
 from panels.results.models import policy_label
 from panels.results.question import Answer, Measured, Question, Verdict, grades_figure
 from panels.ui.html import SAY
@@ -88,7 +90,6 @@ def people_answer(
     ]
     wall = best_wall(people.data)
     shown.append(Measured(WALL, wall.grade, "scripted", TASK, wall.n))
-    parts = [row for row in ear.data.heard if row.part in ("all", "language", "kind")]
     return Answer(
         verdict(people.data, ear.data, likeness.data),
         grades_figure(shown),
@@ -96,47 +97,56 @@ def people_answer(
         shown,
         "buyer",
         [people],
-        details={
-            "What are words worth, market by market?": data_table(
-                [row for row in worth.data.worth if row.part == "all"],
-                "What the planner wins by words, on the same seeds",
-                columns=WORTH,
-            )
-            + provenance(worth),
-            "How does a buyer behave towards a visitor?": data_table(
-                [row for row in manners.data.rows if row.habit == "all" or is_model(row.player)],
-                "Buyers and sellers of twelve habits that no training met",
-                columns=MANNERS,
-            )
-            + provenance(manners),
-            "How small a rule does as well?": data_table(
-                simplest.data.rows,
-                f"A rule of {len(simplest.data.numbers)} numbers, and the smallest with"
-                f" {len(simplest.data.kept)}: {', '.join(simplest.data.kept)}",
-                columns=RULES,
-            )
-            + provenance(simplest),
-            "And who sells to people?": data_table(
-                [row for row in customers.data.rows if not row.player.startswith("wall")]
-                + [best_wall(customers.data)],
-                "Sellers among buyers that answer as people do",
-                columns=SELLERS,
-            )
-            + provenance(customers),
-            "How well are free sentences understood?": data_table(
-                parts,
-                "Evaluation sentences heard right, and as another meaning",
-                columns=HEARD,
-            )
-            + provenance(ear),
-            "How like people are these sellers?": data_table(
-                likeness.data.distances,
-                "Distance of simulated games from people’s, beside that of two halves of theirs",
-                columns=DISTANCES,
-            )
-            + provenance(likeness),
-        },
+        details=tables_of(ear, likeness, worth, manners, simplest, customers),
     )
+
+
+def tables_of(
+    ear: Artifact, likeness: Artifact, worth: Artifact, manners: Artifact, simplest: Artifact,
+    customers: Artifact,
+) -> dict[str, Markup]:  # fmt: skip
+    """The folded tables by their headings."""
+    parts = [row for row in ear.data.heard if row.part in ("all", "language", "kind")]
+    return {
+        "What are words worth, market by market?": data_table(
+            [row for row in worth.data.worth if row.part == "all"],
+            "What the planner wins by words, on the same seeds",
+            columns=WORTH,
+        )
+        + provenance(worth),
+        "How does a buyer behave towards a visitor?": data_table(
+            [row for row in manners.data.rows if row.habit == "all" or is_model(row.player)],
+            "Buyers and sellers of twelve habits that no training met",
+            columns=MANNERS,
+        )
+        + provenance(manners),
+        "How small a rule does as well?": data_table(
+            simplest.data.rows,
+            f"A rule of {len(simplest.data.numbers)} numbers, and the smallest with"
+            f" {len(simplest.data.kept)}: {', '.join(simplest.data.kept)}",
+            columns=RULES,
+        )
+        + provenance(simplest),
+        "And who sells to people?": data_table(
+            [row for row in customers.data.rows if not row.player.startswith("wall")]
+            + [best_wall(customers.data)],
+            "Sellers among buyers that answer as people do",
+            columns=SELLERS,
+        )
+        + provenance(customers),
+        "How well are free sentences understood?": data_table(
+            parts,
+            "Evaluation sentences heard right, and as another meaning",
+            columns=HEARD,
+        )
+        + provenance(ear),
+        "How like people are these sellers?": data_table(
+            likeness.data.distances,
+            "Distance of simulated games from people’s, beside that of two halves of theirs",
+            columns=DISTANCES,
+        )
+        + provenance(likeness),
+    }
 
 
 PEOPLE = Question(
