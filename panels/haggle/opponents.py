@@ -117,7 +117,7 @@ def bare_stages(task_name: str) -> tuple[str, ...]:
 
 def buyer_models() -> tuple[str, ...]:
     """The language models that a visitor can sell to, the one that the page serves first."""
-    talker = (TALKER,) if adapter_folder(TALKER.removeprefix(f"{BASE}+")) else ()
+    talker = (TALKER,) if TALKER in read_measured(PEOPLE) else ()  # served is what is measured
     others = (stage + how for stage in rows()[1] if stage != OURS for how in RAILS)
     return (*talker, *SERVED, *(name for name in others if name in read_measured()))
 

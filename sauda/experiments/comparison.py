@@ -147,9 +147,10 @@ def bazaar_grids(games: int = 400, models: Sequence[str] = ()) -> tuple[Grid, ..
         Grid(("bazaar/open",), (*models, *BESIDE), games),
         Grid(("bazaar/open",), wrapped, fewer),
         Grid(("bazaar/mute",), (*models, *BESIDE), fewer),
-        Grid(("bazaar/people",), (*free, *PEOPLE_BESIDE), games if WITH_PEOPLE in free else 0),
     )
-    return tuple(grid for grid in grids if grid.policies and grid.episodes)
+    if WITH_PEOPLE in free:
+        grids += (Grid(("bazaar/people",), (*free, *PEOPLE_BESIDE), games),)
+    return tuple(grid for grid in grids if grid.policies)
 
 
 def find_trained(stages: Iterable[str]) -> list[str]:

@@ -157,7 +157,7 @@ def test_a_link_opens_the_same_game_for_a_friend_once_it_is_over(choice):
 
 def test_every_stage_with_a_row_is_offered_bare_and_with_its_measured_wrappers():
     offered = values(opponent_choices(SELL, ANY_ITEM))
-    assert offered[: len(SERVED) + 1] == [TALKER, *SERVED]
+    assert [name for name in offered if name != TALKER][: len(SERVED)] == list(SERVED)
     assert {"mini", *bare_stages(MARKET)} - {OURS} <= set(offered)
     assert {HIDDEN, "listener", *BUYERS} <= set(offered)
     assert OURS not in offered  # under this name; it is the one that the page serves
