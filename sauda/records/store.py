@@ -243,10 +243,12 @@ def bundle(path: Path, root: Path = ROOT) -> None:
 def provenance(module: str = "sauda") -> dict[str, Any]:
     """What is needed to make an artifact again: command, commit, versions and machine.
 
-    The process was started by `python -m` with that module.
+    The process was started by `python -m` with that module. A file that is given by its whole path
+    is named without its folders, which are of one machine alone.
     """
+    arguments = [Path(one).name if Path(one).is_absolute() else one for one in sys.argv[1:]]
     return {
-        "command": shlex.join(["python", "-m", module, *sys.argv[1:]]),
+        "command": shlex.join(["python", "-m", module, *arguments]),
         "commit": _git("rev-parse", "HEAD"),
         "dirty": None if (status := _git("status", "--porcelain", "--", ".", ":!artifacts")) is None
         else bool(status),

@@ -39,6 +39,7 @@ from sauda.records.store import (
     checksums,
     digest_sources,
     load,
+    provenance,
     renew_checksums,
     save,
     sha256,
@@ -312,3 +313,10 @@ def test_a_secret_seed_shows_only_after_the_end():
 def test_the_seeds_of_the_leaderboard_are_drawn_from_a_range_of_their_own():
     assert all(leaderboard_seed() in LEADERBOARD for _ in range(20))
     assert not any(draw_seed() in LEADERBOARD for _ in range(20))
+
+
+def test_a_recorded_command_names_no_folder_of_the_machine(monkeypatch):
+    given = ["sauda", "likeness", "--data", "/somewhere/of/mine/lines.json", "--out", "of/ours.json"]
+    monkeypatch.setattr(sys, "argv", given)
+    command = provenance()["command"]
+    assert command == "python -m sauda likeness --data lines.json --out of/ours.json"
