@@ -22,9 +22,9 @@ class PeopleSettings(sft.SFTStageSettings, people_rows.PeopleRowSettings):
 
     init_adapter: str = option("adapter to train further; '' for a new one", "sft")
     per_device_train_batch_size: int = 8
-    learning_rate: float = 5e-4
-    save_steps: int = 50
-    eval_games: int = option("training games that every checkpoint plays", 48)
+    learning_rate: float = 8e-4
+    save_steps: int = 78
+    eval_games: int = option("training games that every checkpoint plays", 0)
     stage: ClassVar[str] = "people"
 
 

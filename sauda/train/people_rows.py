@@ -69,7 +69,7 @@ MUTE = 0.1  # share of the games in which the seller says prices alone
 class PeopleRowSettings:
     """How many deals with people are kept, and how the planner's moves are spoilt in them."""
 
-    rows: int = option("deals to learn from", 6_000)
+    rows: int = option("deals to learn from", 2_500)
     behaviour: tuple[tuple[str, float], ...] = (  # what becomes of a move, drawn anew at each
         ("made", 0.62),
         ("shifted", 0.22),  # its price is off by a normal error
