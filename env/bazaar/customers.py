@@ -138,12 +138,12 @@ def buyer(obs: Observation, rng: np.random.Generator, *, mute: bool, use: str) -
     if u["gives"] < people.chance_to_give(s, course):
         ask = int(people.rounded(s, ask, people.wish(s, ask, course, first), course.best))
     ask = max(ask, int(course.best) + 1)
-    said = f"{rupees(flip(ask))}{'।' if language == 'hi' else '.'}"
+    line = corpus.closed(rupees(flip(ask)), language)
     if not mute and (key := claim_at(s, t, own, ask, price, course, heard)):
         named = own["quote"] if key == "outside" else 0
         words = corpus.pick(language, use, "buyer", key, u["line"], table.item, named)
-        said = f"{corpus.closed(words, language)} {said}"
-    return Offer(flip(ask), said)
+        line = f"{corpus.closed(words, language)} {line}"
+    return Offer(flip(ask), line)
 
 
 def customers_task(use: str = "evaluation", mute: bool = False) -> Task:

@@ -33,6 +33,7 @@ from env import (
 )
 from sauda.experiments.base import experiment
 from sauda.experiments.batches import play_together
+from sauda.experiments.role_play import Recorded
 from sauda.games import BAZAAR
 from sauda.llm.registry import (
     get_policy,
@@ -235,18 +236,6 @@ def _row(player: str, habit: str, games: Sequence[Figures]) -> dict[str, Any]:
         "faults": {name: faults[name] for name in FAULTS},
         "per_thousand": round(1000 * faults.total() / lines, 2) if lines else None,
     }
-
-
-@dataclass(frozen=True)
-class Recorded:
-    """A model that replies what it replied, in the same order."""
-
-    texts: Iterator[str]
-
-    def batch(
-        self, chats: Sequence[Messages], seeds: Sequence[int], schemas: Sequence[Schema | None]
-    ) -> list[Reply]:
-        return [Reply(next(self.texts), "recorded") for _ in chats]
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ and by the kind of its sentences.
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -92,7 +92,7 @@ def players(task: Task) -> Mapping[str, Callable[[Instance], Policy]]:
         made |= {"prices alone": always(planner["bare"]), "told the costs": tell_costs}
     if task.name == "bazaar/people":
         return made | {BOUND: lambda deal: Planner(truth=deal.seller["stance"])}
-    return made | {BOUND: Informed.of}
+    return made | {BOUND: partial(Informed.of, version=3)}
 
 
 def tell_costs(deal: Instance) -> Policy:

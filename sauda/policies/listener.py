@@ -370,7 +370,7 @@ def plan(
     grows = rise >= rules.RISE * s.opening
     counts = possible_rises(table)
 
-    def asked(u: int) -> Any:
+    def ask_after(u: int) -> Any:
         return np.minimum(np.maximum(rules.path(col, u, prices), prices + 1), table.asks[-1])
 
     def reach(u: int) -> int:  # how many counts of rises are possible after round `u`
@@ -382,7 +382,7 @@ def plan(
     later = np.zeros((k, n, n + 2))
     for u in range(table.rounds, table.round, -1):
         soft = rules.softness(col, u, counts[: reach(u)], table.version)
-        least = rules.threshold(col, soft, asked(u), mood)
+        least = rules.threshold(col, soft, ask_after(u), mood)
         far = calm * np.clip((least - prices) / (rules.FULL_GAP * s.opening), 0, 1)
         flat = rules.RIVAL_HAZARD * col.rival + temper + rules.LATE * (u > col.deadline)
         won, leave = np.where(prices >= least, shares * kept[u], np.nan), none * kept[u]
@@ -403,7 +403,7 @@ def plan(
         if len(counts) > 1:
             go = np.where(grows, go[:, np.minimum(before + 1, len(counts) - 1)], go[:, before])
         go = np.where(rise >= 0, go, NOTHING)
-        standing = asked(u - 1) + bonus
+        standing = ask_after(u - 1) + bonus
         taken = np.where(standing > limit, NOTHING, worth(standing) * kept[u])
         value = np.maximum(np.maximum(go.max(3), taken), leave)
         if u == first + 1:

@@ -15,7 +15,6 @@ import numpy as np
 from env import Accept, Observation, Offer, WalkAway, conceded, corpus, ear, market
 
 TRUSTED = {"plain": -1.0, "hedge": 0.1, "swear": 2.0}  # doubt that a mark of candour adds
-PITCH_OF = market.KEYS  # the pitch that moves each type
 
 
 def number(low: float, high: float, neutral: float, scale: str = "linear") -> Any:
@@ -67,14 +66,14 @@ class Ruled:
 
     def words(self, obs: Observation, heard: "Heard", price: int) -> str:
         """The pitch for the style that was heard most among those that it can still make."""
-        counts = {kind: heard.styles.get(kind, 0) for kind, act in PITCH_OF.items()
+        counts = {kind: heard.styles.get(kind, 0) for kind, act in market.KEYS.items()
                   if act not in heard.made and self.holds(obs, act, price)}  # fmt: skip
         lead = max(counts, key=lambda kind: counts[kind], default="")
         again = not heard.made or (not heard.signs[0] and len(heard.made) <= self.second)
         if self.speaks >= 4 or not lead or counts[lead] < max(1, self.speaks) or not again:
             return ""
         quote = obs.own.get("quote") or 0
-        return corpus.buyer_line(PITCH_OF[lead], quote, 0.0, item=obs.table.item)
+        return corpus.buyer_line(market.KEYS[lead], quote, 0.0, item=obs.table.item)
 
     @staticmethod
     def holds(obs: Observation, act: str, price: int) -> bool:

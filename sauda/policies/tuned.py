@@ -16,10 +16,11 @@ import numpy as np
 from env import Accept, Observation, Offer, Policy, WalkAway, conceded
 from sauda.policies.bazaar import Keyed, bid
 from sauda.policies.people import Dance
+from sauda.policies.ruled import Ruled
 from sauda.records.store import ROOT, load
 
-FILE, PEOPLE_FILE = "tuned.json", "people.json"  # under artifacts/
-PEOPLE = "bazaar/people"  # whose script is a family of its own
+FILE = "tuned.json"  # under artifacts/
+PEOPLE, THIRD = "bazaar/people", "bazaar/open-3"  # whose scripts are families of their own
 Action = Offer | Accept | WalkAway
 
 
@@ -140,7 +141,9 @@ def load_best(task: str) -> Policy:
     Raises ArtifactError, with its command, without the artifact; ValueError for another task.
     """
     if task == PEOPLE:
-        return Dance(**load(PEOPLE_FILE, ROOT).data.rule)
+        return Dance(**load("people.json", ROOT).data.rule)
+    if SEARCHED.get(task) == THIRD:
+        return Ruled(**load("simplest.json", ROOT).data.numbers)
     rows = [row for row in load(FILE, ROOT).data.rows if row.task == SEARCHED.get(task)]
     if not rows:
         raise ValueError(f"nothing was tuned for {task}; tasks are {', '.join(SEARCHED)}")
@@ -154,6 +157,8 @@ SEARCHED = {
     "bazaar/mute": "bazaar/open",
     "bazaar/rushed": "bazaar/rushed",
     PEOPLE: PEOPLE,
+    THIRD: THIRD,
+    "bazaar/mute-3": THIRD,
 }
 
 
