@@ -41,7 +41,7 @@ STAGES: Mapping[str, str] = {
     "mini+distill": "SFT + distillation",
     "mini+grpo": "SFT + GRPO",
     "mini+dpo": "SFT + DPO",
-    "mini+people": "with people",
+    "mini+people": "SFT + people",
 }
 LAB_STAGES: Mapping[str, str] = {
     "mini+sft-arena": "SFT as a lab",
