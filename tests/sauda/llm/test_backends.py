@@ -134,7 +134,8 @@ def test_every_buyer_on_the_page_has_rows_in_the_model_comparison():
         row, served = row_name(name), player_spec(name)
         measured = player_spec(row)
         assert (served.constrained, served.wrapper) == (measured.constrained, measured.wrapper)
-        assert row in data["episodes"][opponents.MARKET]
+        task = opponents.PEOPLE if name == opponents.TALKER else opponents.MARKET
+        assert row in data["episodes"][task]
         model = data["models"][measured.weights]
         assert model["sampling"] == asdict(SEATS["buyer"].sampling)
         folder = adapter_folder(find_model(served.weights).adapter)
