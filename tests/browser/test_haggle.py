@@ -5,6 +5,7 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
+from panels.haggle.opponents import TALKER
 from tests.support.page import LOADED, bubbles, buying, problem, say, selling, settle, show_tab
 
 REPLIED = 30_000
@@ -67,7 +68,7 @@ def test_a_visitor_sells_a_bicycle_to_the_small_model(open_page):
         if asked.count():  # the bid is below the limit, and the page asks back once
             accept.click()
     expect(card).to_contain_text("of what could be won is yours")
-    expect(page.locator("#haggle-result")).to_contain_text("sauda-mini")
+    expect(page.locator("#haggle-result")).to_contain_text(TALKER)
 
 
 @pytest.mark.journey
