@@ -15,10 +15,11 @@ from typing import Any
 
 import numpy as np
 
-from env import IllegalAction, Offer, Task, arena, get_task, people
+from env import IllegalAction, Offer, Task, arena, episode, get_task, people
 from sauda.experiments.gap import Judged
 from sauda.games import GAMES
 from sauda.games.bazaar_prompt import percent_of
+from sauda.games.transcript import to_json
 from sauda.llm.model import Model, NamedModel
 from sauda.llm.turn import PlayerSpec, PromptSeat, new_game, play_games
 from sauda.llm.types import Messages, Reply
@@ -33,15 +34,17 @@ from sauda.records.store import (
     write_artifact,
 )
 from sauda.statistics import mean_interval
-from sauda.train import people_rows, teacher_rows
+from sauda.train import form_rows, people_rows, teacher_rows
 from sauda.train.common import Run, append, checkpoints_in
 from sauda.train.model import load_served
 
 TASKS = ("bazaar/open", "bazaar/rushed")  # of the acceptance check
 # What checkpoints play, by game or stage.
 EVAL_TASKS = {
-    "bazaar": "bazaar/open", "arena": "arena/market_round", "people": "bazaar/people"
+    "bazaar": "bazaar/open", "arena": "arena/market_round", "people": "bazaar/people",
+    "form": "bazaar/open-3", "reward": "bazaar/open-3",
 }  # fmt: skip
+KEPT_GAMES = 3  # of every checkpoint that learns from reward, to be read
 MOST_EVALUATED = 10  # checkpoints of a run, since each takes minutes
 POSITIONS_PER_GAME = 5  # of a checkpoint, in which its moves are judged
 LONGEST_RUN = 3  # of the same word
@@ -65,8 +68,12 @@ def kind_of(settings: Any) -> str:
 
 
 def eval_task(kind: str) -> Task:
-    """What checkpoints of a kind of stage play; people in sentences that nobody learnt."""
-    return people.people_task("development") if kind == "people" else get_task(EVAL_TASKS[kind])
+    """What checkpoints of a kind of stage play; where any words count, in sentences not learnt."""
+    if kind == "people":
+        return people.people_task("development")
+    if EVAL_TASKS[kind] == "bazaar/open-3":
+        return form_rows.in_sentences("bazaar/open-3", "development")
+    return get_task(EVAL_TASKS[kind])
 
 
 def acceptance(
@@ -121,6 +128,8 @@ def holdout_states(
     """States of hold-out games, from the split's end, where no evaluation plays; tasks in turn."""
     arena_rows, rows = teacher_rows.ArenaRowSettings(), teacher_rows.RowSettings()
     tasks = arena_rows.tasks if game == "arena" else TASKS
+    if EVAL_TASKS[game] == "bazaar/open-3":
+        tasks = ("bazaar/open-3",)
     for number in range(prompts):
         if game == "people":
             seed, settings = SPLITS["holdout"][-1 - number], people_rows.PeopleRowSettings()
@@ -191,6 +200,10 @@ def evaluate_checkpoints(run: Run) -> list[dict[str, Any]]:
             judged = judged or Judged.of(POSITIONS_PER_GAME * games)
             figures = judged.of_model(player)
             results[step] |= {name: figures[name] for name in ("regret", "price_error")}
+        if kind == "reward":
+            name = f"{run.settings.name}, step {step}"
+            ends = [episode(each.task, each.play) for each in played[:KEPT_GAMES]]
+            results[step] |= {"games": [to_json(end, name) for end in ends]}
         append(file, results[step])
     return [results[step] for step in chosen]
 

@@ -66,6 +66,8 @@ class GRPOSettings(PlayerSettings):
     patience: int = 3  # steps in a row whose games all earn the same, before it stops
     save_steps: int = 5
     stage: ClassVar[str] = "grpo"
+    scale_rewards: ClassVar[str] = "group"  # what a group's rewards are divided by: a spread
+    logged: ClassVar[tuple[str, ...]] = GRPO_LOGGED
 
     def __post_init__(self) -> None:
         """Raise ValueError for a task that is not one conversation and for uneven passes."""
@@ -96,13 +98,18 @@ class GRPOSettings(PlayerSettings):
 SETTINGS = {"bazaar": GRPOSettings}  # by game
 
 
-def train(settings: GRPOSettings, folder: Path | None = None, resume: bool = False) -> dict:
+def train(
+    settings: GRPOSettings,
+    folder: Path | None = None,
+    resume: bool = False,
+    rollout: "type[Games] | None" = None,
+) -> dict:
     """Run the stage to its end, as `start_run`, `train_to_end` and `save_run` do."""
     run = common.start_run(settings, folder, resume)
     chosen = instances(settings)
-    trainer = make_trainer(run, chosen)
+    trainer = make_trainer(run, chosen, rollout or Games)
     common.train_to_end(run, trainer)
-    served = common.save_and_load(run, trainer, GRPO_LOGGED)
+    served = common.save_and_load(run, trainer, settings.logged)
     figures = {
         "games": {
             "task": {name: sum(name == other for other, _ in chosen) for name in settings.tasks},
@@ -112,7 +119,7 @@ def train(settings: GRPOSettings, folder: Path | None = None, resume: bool = Fal
         },
         "sample": json.loads((run.folder / SAMPLE).read_text("utf-8")),
     }
-    return common.save_run(run, trainer, check_player(run, served) | figures, GRPO_LOGGED)
+    return common.save_run(run, trainer, check_player(run, served) | figures, settings.logged)
 
 
 def instances(settings: GRPOSettings) -> list[tuple[str, int]]:
@@ -129,8 +136,8 @@ def instances(settings: GRPOSettings) -> list[tuple[str, int]]:
     return chosen
 
 
-def make_trainer(run: Run, chosen: Sequence[tuple[str, int]]) -> Any:
-    """TRL's trainer over the chosen instances, whose rollout function plays games."""
+def make_trainer(run: Run, chosen: Sequence[tuple[str, int]], rollout: "type[Games]") -> Any:
+    """TRL's trainer over the chosen instances, whose `rollout` function plays games."""
     from datasets import Dataset
     from trl import GRPOConfig, GRPOTrainer
 
@@ -144,9 +151,10 @@ def make_trainer(run: Run, chosen: Sequence[tuple[str, int]]) -> Any:
         max_completion_length=None,
         temperature=settings.temperature,
         beta=settings.beta,
+        scale_rewards=settings.scale_rewards,
         shuffle_dataset=False,
     )
-    games = Games(run, Learner(network, tokenizer, run.base, settings.sampling))
+    games = rollout(run, Learner(network, tokenizer, run.base, settings.sampling))
     on_cpu = run.base.device == "cpu"
     trainer_class = grpo_on_cpu(lambda ids: games.labels[ids]) if on_cpu else GRPOTrainer
     names = [[{"role": "user", "content": f"{name} {seed}"}] for name, seed in chosen]
@@ -158,6 +166,12 @@ def make_trainer(run: Run, chosen: Sequence[tuple[str, int]]) -> Any:
         processing_class=tokenizer,
         rollout_func=games,
     )
+
+
+def agreements(games: Sequence[ModelGame]) -> float:
+    """The share of games that ended in a deal."""
+    deals = [game.play.state.table.past for game in games]
+    return sum(bool(past and past[-1].price is not None) for past in deals) / len(games)
 
 
 class Games:
@@ -205,7 +219,7 @@ class Games:
         self, earned: Sequence[float], log_metric: Callable[[str, float], None], **columns: Any
     ) -> list[float]:
         """TRL's reward function: what was earned; logs the step's figures."""
-        for name in GAME_FIGURES:
+        for name in set(columns) & set(self.settings.logged):
             log_metric(name, float(columns[name][0]))
         return list(earned)
 
@@ -223,14 +237,12 @@ class Games:
                 "Train SFT first, or play under a grammar with --constrained"
             )
         replies = [turn.parsed.proposal for game in games for turn in game.turns]
-        deals = [game.play.state.table.past for game in games]
         return {
             "reward_min": float(rewards.min()),
             "reward_max": float(rewards.max()),
             "reward_group_std": float(rewards.std(axis=1).mean()),
             "valid_rate": sum(not isinstance(x, IllegalAction) for x in replies) / len(replies),
-            "agreement_rate": sum(bool(past and past[-1].price is not None) for past in deals)
-            / len(games),
+            "agreement_rate": agreements(games),
         }
 
     def sequences(self, games: Sequence[ModelGame]) -> dict[str, list[Any]]:

@@ -1,0 +1,66 @@
+"""Rows of games of legal moves that are drawn at random, without words."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from itertools import islice
+
+import numpy as np
+
+from env import MARKETS_3, Observation, Task, advance, begin, market, move
+from sauda.games.bazaar_prompt import parse, render, schema
+from sauda.records.seeds import is_unseen_listing, training_seeds
+from sauda.train.common import option
+from sauda.train.teacher_rows import Row
+
+MOVES = 9  # the stream that draws the moves
+# How often each kind of move is drawn where it is legal; games that end at once would show little.
+VERBS = {"raise": 0.5, "hold": 0.2, "accept": 0.2, "walk": 0.1}
+
+
+@dataclass(frozen=True, kw_only=True)
+class FormRowSettings:
+    """Which games are played."""
+
+    rows: int = option("games to learn from", 480)
+    task: str = "bazaar/open-3"
+    first_seed: int = option("training seeds run up from it", 10_000)
+
+
+def make_rows(settings: FormRowSettings) -> list[Row]:
+    """The games of the settings; ValueError where the training seeds run out."""
+    task = in_sentences(settings.task, "training")
+    seeds = training_seeds(task.name, settings.first_seed)
+    games = (row for seed in seeds for row in random_game(task, seed))
+    return list(islice(games, settings.rows))
+
+
+def in_sentences(name: str, use: str) -> Task:
+    """The task of the open market's version 3 with sentences of one use of the corpus."""
+    key = name.removeprefix("bazaar/")
+    return market.market_task(key, replace(MARKETS_3[key], use=use))
+
+
+def random_game(task: Task, seed: int) -> Iterator[Row]:
+    """The game of a seed with moves at random; none where its listing is kept for evaluation."""
+    rng, labels = np.random.default_rng([seed, MOVES]), []
+    play = advance(task, task.opponents, begin(task, seed))
+    while task.env.to_act(play.state) is not None:
+        obs = task.env.observe(play.state, task.learner)
+        labels.append(random_reply(obs, rng))
+        play = advance(task, task.opponents, move(task, play, parse(labels[-1], obs)))
+    if not is_unseen_listing(obs.table.item):
+        chat = [*render(obs), {"role": "assistant", "content": labels[-1]}]
+        yield Row(task.name, seed, 0, labels, chat)
+
+
+def random_reply(obs: Observation, rng: np.random.Generator) -> str:
+    """A legal move without words as a completion, its kind by `VERBS`, its price uniform."""
+    legal = {verb: value for branch in schema(obs)["anyOf"]
+             for verb, value in branch["properties"].items() if verb in VERBS}  # fmt: skip
+    chances = np.array([VERBS[verb] for verb in legal])
+    verb = list(legal)[rng.choice(len(legal), p=chances / chances.sum())]
+    if verb in ("accept", "walk"):
+        return f'{{"{verb}":true}}'
+    value = legal[verb]
+    price = value.get("const") or rng.integers(value["minimum"], value["maximum"] + 1)
+    return f'{{"{verb}":{price}}}'

@@ -1,0 +1,191 @@
+"""Bargaining from reward alone: whole games and their grades, and nobody's moves to imitate.
+
+    python -m sauda train form      # where it begins
+    python -m sauda train reward
+
+In each step the learner plays games to their ends. In one state of each, drawn at random, it makes
+a group of moves, and what a move is worth is found out by playing on from it: a state is a value
+and chance is drawn at reset, so all members of a group meet the same seller. A cheap partner plays
+on, who does what the learner did lately in states like that one. The reward of a move is the mean
+grade of the games that it leads to, less the mean of its group (Shao et al. 2024), by TRL's
+GRPOTrainer. No act, price or value of a planner is in it.
+"""
+
+from collections import deque
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+
+from env import Accept, IllegalAction, Observation, Offer, Play, Task, WalkAway, advance, move
+from sauda.games import game_of
+from sauda.llm.turn import ModelGame, PlayerSpec, in_batches, new_game, play_games, take_turns
+from sauda.train import grpo
+from sauda.train.common import Run, option
+from sauda.train.form_rows import in_sentences, random_reply
+from sauda.train.grpo import Games, GRPOSettings, agreements
+from sauda.train.model import Learner
+
+MEMORY = "partner-{}.npz"  # what the partner goes by at the beginning of a step
+STREAM = 10  # that draws the states and the partner's moves
+TOY = grpo.TOY | {"eval_games": 2}
+
+
+@dataclass(frozen=True, kw_only=True)
+class RewardSettings(GRPOSettings):
+    """Settings in the names of TRL's GRPOConfig; the defaults are the numbers we report."""
+
+    init_adapter: str = "form"
+    tasks: tuple[str, ...] = option("tasks of the games, in turn", ("bazaar/open-3",))
+    prompts_per_step: int = 8  # games of the learner, in each of which one state is chosen
+    num_generations: int = 8  # moves in that state
+    playouts: int = option("games played on from each move", 2)
+    memory: int = option("moves of the learner that its partner goes by", 2_000)
+    max_steps: int = option("steps of the optimizer", 600)
+    max_new_tokens: int = 16  # a move without words
+    temperature: float = 1.0
+    learning_rate: float = 3e-4
+    lr_scheduler_type: str = "constant"
+    beta: float = 0.0
+    first_seed: int = 20_000
+    save_steps: int = 40
+    eval_games: int = option("training games that checkpoints play", 100)
+    stage: ClassVar[str] = "reward"
+
+    scale_rewards: ClassVar[str] = "batch"  # a group that differs by chance alone stays small
+    logged: ClassVar[tuple[str, ...]] = (*grpo.GRPO_LOGGED, "games", "game_grade")
+
+
+SETTINGS = {"bazaar": RewardSettings}
+
+
+def train(settings: RewardSettings, folder: Path | None = None, resume: bool = False) -> dict:
+    """Run the stage to its end, as `start_run`, `train_to_end` and `save_run` do."""
+    return grpo.train(settings, folder, resume, MovesPlayedOn)
+
+
+class Partner:
+    """Plays as the learner did lately in states like the one at hand; a policy without a network.
+
+    Until the learner has made NEAREST moves it draws legal moves at random, as `form` does.
+    """
+
+    NEAREST = 8
+
+    def __init__(self, memory: int) -> None:
+        self.states: deque[np.ndarray] = deque(maxlen=memory)
+        self.moves: deque[tuple[str, float]] = deque(maxlen=memory)  # kind, price over limit
+
+    def remember(self, obs: Observation, action: Any) -> None:
+        """Keep a move of the learner."""
+        kind = {Offer: "offer", Accept: "accept", WalkAway: "walk"}[type(action)]
+        if kind == "offer" and action.price == obs.bid:
+            kind = "hold"
+        self.states.append(features(obs))
+        self.moves.append((kind, getattr(action, "price", 0.0) / obs.reservation))
+
+    def save(self, file: Path) -> None:
+        """Write what it remembers."""
+        kinds, shares = zip(*self.moves, strict=True) if self.moves else ((), ())
+        np.savez(file, states=np.array(self.states), kinds=np.array(kinds, str), shares=shares)
+
+    def load(self, file: Path) -> None:
+        """Remember what `save` wrote."""
+        kept = np.load(file)
+        self.states.extend(kept["states"])
+        self.moves.extend(zip(kept["kinds"].tolist(), kept["shares"].tolist(), strict=True))
+
+    def __call__(self, obs: Observation, rng: np.random.Generator) -> Any:
+        """A move; the one nearest by chance, put into what the rules allow at `obs`."""
+        prompt = game_of("bazaar/open-3").prompt
+        if len(self.moves) < self.NEAREST:
+            return prompt.parse(random_reply(obs, rng), obs)
+        distances = ((np.array(self.states) - features(obs)) ** 2).sum(1)
+        nearest = np.argpartition(distances, self.NEAREST - 1)[: self.NEAREST]
+        kind, share = self.moves[rng.choice(nearest)]
+        if kind == "accept":
+            return Accept()
+        if kind == "walk":
+            return WalkAway()
+        price = obs.bid if kind == "hold" else obs.priced(share * obs.reservation)
+        if price is None:
+            return prompt.parse(random_reply(obs, rng), obs)
+        return Offer(min(max(price, obs.bid or 0), obs.ask))
+
+
+def features(obs: Observation) -> np.ndarray:
+    """Where a buyer stands: time, ask, bid and falls in shares of its limit; shape (6,)."""
+    table, limit = obs.table, obs.reservation
+    until = min(table.rounds, obs.own.get("deadline") or table.rounds)
+    asks, bid = table.asks, obs.bid
+    fall = asks[-2] - asks[-1] if len(asks) > 1 else 0.0
+    left = until - table.round
+    return np.array([
+        table.round / until, 2.0 * (left <= 1), 2 * asks[-1] / limit, 2 * (bid or 0.0) / limit,
+        1.0 * (bid is None), 2 * fall / limit,
+    ])  # fmt: skip
+
+
+class MovesPlayedOn(Games):
+    """TRL's rollout function: groups of moves in one state of each game, played on."""
+
+    def __init__(self, run: Run, learner: Learner) -> None:
+        super().__init__(run, learner)
+        self.run = run
+        self.partner = Partner(self.settings.memory)
+
+    def play(self, instances: Sequence[tuple[str, int]], step: int) -> list[ModelGame]:
+        """The groups of moves, each a game of one turn."""
+        if step and not self.partner.moves:
+            self.partner.load(self.run.folder / MEMORY.format(step))
+        elif step % self.settings.save_steps == 0:
+            self.partner.save(self.run.folder / MEMORY.format(step))
+        games = [new_game(in_sentences(name, "training"), seed, (step + 1,))
+                 for name, seed in instances]  # fmt: skip
+        player = PlayerSpec(self.learner, self.settings.constrained)
+        play_games(games, player)
+        self.rng = rng = np.random.default_rng([self.settings.seed, STREAM, step])
+        members = range(self.settings.num_generations)
+        chosen = [game.turns[rng.integers(len(game.turns))].before for game in games]
+        branches = [ModelGame(game.task, before, (step + 1, member))
+                    for game, before in zip(games, chosen, strict=True)
+                    for member in members]  # fmt: skip
+        seats = [player.seat(game_of(branch.task)) for branch in branches]
+        observations = [branch.observation for branch in branches]
+        seeds = [lambda attempt, branch=branch: branch.seed() for branch in branches]
+        turns = take_turns(seats, observations, seeds, in_batches(self.learner))
+        for branch, turn in zip(branches, turns, strict=True):
+            branch.apply(turn)
+        for game in (*games, *branches):
+            for turn in game.turns:
+                if not isinstance(turn.parsed.proposal, IllegalAction):
+                    self.partner.remember(turn.obs, turn.parsed.proposal)
+        self.games, self.step = games, step
+        return branches
+
+    def figures(self, games: Sequence[ModelGame], rewards: np.ndarray) -> dict[str, float]:
+        """The figures of a step; deals and grades are those of the learner's own games."""
+        per_step = len(self.games) + len(games) * self.settings.playouts
+        return super().figures(games, rewards) | {
+            "agreement_rate": agreements(self.games),
+            "games": float(per_step * (self.step + 1)),
+            "game_grade": float(np.mean([game.grade for game in self.games])),
+        }
+
+    def earn(self, game: ModelGame) -> float:
+        """The mean grade of the games that the partner plays on."""
+        if not game.running:
+            return game.grade
+        return float(np.mean([*self.play_on(game.task, game.play)]))
+
+    def play_on(self, task: Task, play: Play) -> Iterator[float]:
+        """The grades of `playouts` games from the learner's turn in `play`."""
+        for _ in range(self.settings.playouts):
+            now = play
+            while task.env.to_act(now.state) is not None:
+                obs = task.env.observe(now.state, task.learner)
+                now = move(task, now, self.partner(obs, self.rng))
+                now = advance(task, task.opponents, now)
+            yield task.grade(now.state)

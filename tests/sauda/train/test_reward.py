@@ -1,0 +1,65 @@
+"""Learning from reward alone: random legal games, a partner that plays as the learner did."""
+
+import json
+
+import numpy as np
+import pytest
+
+from env import Accept, Offer
+from sauda.llm.turn import new_game
+from sauda.train.form_rows import FormRowSettings, in_sentences, make_rows, random_reply
+from sauda.train.reward import MovesPlayedOn, Partner, RewardSettings, features
+
+TASK = in_sentences("bazaar/open-3", "training")
+
+
+def observation(seed: int):
+    return new_game(TASK, seed).observation
+
+
+def test_rows_of_the_form_hold_legal_moves_alone_and_no_words():
+    rows = make_rows(FormRowSettings(rows=40))
+    replies = [m["content"] for row in rows for m in row.messages if m["role"] == "assistant"]
+    verbs = {next(iter(json.loads(reply))) for reply in replies}
+    assert verbs == {"raise", "hold", "accept", "walk"}
+    assert not any("say" in json.loads(reply) for reply in replies)
+
+
+def test_random_moves_are_no_sensible_play():
+    settings = RewardSettings(playouts=1)
+    games = object.__new__(MovesPlayedOn)
+    games.settings, games.partner = settings, Partner(settings.memory)
+    games.rng = np.random.default_rng(0)
+    grades = [games.earn(new_game(TASK, seed)) for seed in range(80)]
+    assert np.mean(grades) < 0.05
+
+
+def test_a_partner_does_what_the_learner_did_in_such_a_state():
+    partner, obs = Partner(100), observation(5)
+    for _ in range(Partner.NEAREST):
+        partner.remember(obs, Offer(obs.priced(0.5 * obs.reservation)))
+    partner_of_others = [Partner.NEAREST * [Accept()]]
+    for action in partner_of_others[0]:
+        partner.remember(observation(8), action)
+    assert not np.array_equal(features(obs), features(observation(8)))
+    made = partner(obs, np.random.default_rng(0))
+    assert made.price == pytest.approx(0.5 * obs.reservation, rel=0.02)
+    assert partner(observation(8), np.random.default_rng(0)) == Accept()
+
+
+def test_a_partner_written_to_a_file_remembers(tmp_path):
+    partner = Partner(100)
+    for seed in range(12):
+        partner.remember(observation(seed), Offer(float(10 + seed)))
+    partner.save(tmp_path / "partner.npz")
+    other = Partner(100)
+    other.load(tmp_path / "partner.npz")
+    assert np.array_equal(other.states, partner.states)
+    assert list(other.moves) == list(partner.moves)
+
+
+def test_draws_of_a_random_move_are_those_of_its_stream():
+    obs = observation(3)
+    first = [random_reply(obs, np.random.default_rng(seed)) for seed in range(20)]
+    assert first == [random_reply(obs, np.random.default_rng(seed)) for seed in range(20)]
+    assert len(set(first)) > 5
