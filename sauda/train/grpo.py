@@ -68,6 +68,7 @@ class GRPOSettings(PlayerSettings):
     stage: ClassVar[str] = "grpo"
     scale_rewards: ClassVar[str] = "group"  # what a group's rewards are divided by: a spread
     logged: ClassVar[tuple[str, ...]] = GRPO_LOGGED
+    exploration: ClassVar[dict[str, Any]] = {}  # what TRL adds to the loss for it
 
     def __post_init__(self) -> None:
         """Raise ValueError for a task that is not one conversation and for uneven passes."""
@@ -152,6 +153,7 @@ def make_trainer(run: Run, chosen: Sequence[tuple[str, int]], rollout: "type[Gam
         temperature=settings.temperature,
         beta=settings.beta,
         scale_rewards=settings.scale_rewards,
+        **settings.exploration,
         shuffle_dataset=False,
     )
     games = rollout(run, Learner(network, tokenizer, run.base, settings.sampling))

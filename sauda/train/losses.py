@@ -21,8 +21,10 @@ class Scored(NamedTuple):
     mean_logits: Any
 
 
-def score_tokens(model: Any, input_ids: Any, labels: Any, temperature: float = 1.0) -> Scored:
-    """The values per supervised token; only `log_probs` has a gradient.
+def score_tokens(
+    model: Any, input_ids: Any, labels: Any, temperature: float = 1.0, rewards_entropy: bool = False
+) -> Scored:
+    """The values per supervised token; `log_probs` has a gradient, entropy if it is rewarded.
 
     `input_ids` and `labels` have shape (rows, tokens), padded on the right; labels are -100 at
     unsupervised tokens. The common prefix of the rows is read once; gradients flow through its
@@ -34,8 +36,9 @@ def score_tokens(model: Any, input_ids: Any, labels: Any, temperature: float = 1
 
         logits = logits / temperature
         chances = torch.log_softmax(logits, dim=-1)
-        with torch.no_grad():
+        with torch.set_grad_enabled(rewards_entropy and torch.is_grad_enabled()):
             entropy = -(chances.exp() * chances).sum(-1)
+        with torch.no_grad():
             hits, mean = logits.argmax(-1) == targets, logits.mean(-1)
         return Scored(chances.gather(-1, targets[:, None])[:, 0], entropy, hits, mean)
 
@@ -199,6 +202,7 @@ def _per_token(
         pad_sequence(rows, batch_first=True),
         pad_sequence(targets, batch_first=True, padding_value=-100),
         temperature,
+        rewards_entropy=True,
     )
     places = torch.zeros_like(real)
     places[real] = torch.cat(targets) != -100

@@ -42,11 +42,11 @@ class RewardSettings(GRPOSettings):
     prompts_per_step: int = 8  # games of the learner, in each of which one state is chosen
     num_generations: int = 8  # moves in that state
     playouts: int = option("games played on from each move", 2)
-    memory: int = option("moves of the learner that its partner goes by", 2_000)
+    memory: int = option("moves of the learner that its partner goes by", 400)
     max_steps: int = option("steps of the optimizer", 600)
     max_new_tokens: int = 16  # a move without words
     temperature: float = 1.0
-    learning_rate: float = 3e-4
+    learning_rate: float = 1e-4
     lr_scheduler_type: str = "constant"
     beta: float = 0.0
     first_seed: int = 20_000
@@ -55,6 +55,11 @@ class RewardSettings(GRPOSettings):
     stage: ClassVar[str] = "reward"
 
     scale_rewards: ClassVar[str] = "batch"  # a group that differs by chance alone stays small
+    # Kept up by as much as it takes: without it, to walk away is all that is left after five steps.
+    exploration: ClassVar[dict[str, Any]] = {
+        "use_adaptive_entropy": True, "entropy_coef": 0.05, "entropy_coef_delta": 0.01,
+        "entropy_target": 0.4,
+    }  # fmt: skip
     logged: ClassVar[tuple[str, ...]] = (*grpo.GRPO_LOGGED, "games", "game_grade")
 
 
