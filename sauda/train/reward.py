@@ -54,10 +54,11 @@ class RewardSettings(GRPOSettings):
     eval_games: int = option("training games that checkpoints play", 100)
     stage: ClassVar[str] = "reward"
 
-    scale_rewards: ClassVar[str] = "batch"  # a group that differs by chance alone stays small
-    # Kept up by as much as it takes: without it, to walk away is all that is left after five steps.
+    scale_rewards: ClassVar[str] = "none"  # a group that differs by chance alone stays small
+    # Kept up by as much as it takes, in units of the grade: without it, to walk away is all that is
+    # left after five steps, since at first every bid loses.
     exploration: ClassVar[dict[str, Any]] = {
-        "use_adaptive_entropy": True, "entropy_coef": 0.05, "entropy_coef_delta": 0.01,
+        "use_adaptive_entropy": True, "entropy_coef": 0.05, "entropy_coef_delta": 0.002,
         "entropy_target": 0.4,
     }  # fmt: skip
     logged: ClassVar[tuple[str, ...]] = (*grpo.GRPO_LOGGED, "games", "game_grade")
