@@ -1,4 +1,4 @@
-"""Rows of games of legal moves that are drawn at random, without words."""
+"""Rows of games of moves that are drawn at random from those that the prompt allows, wordless."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -7,7 +7,7 @@ from itertools import islice
 import numpy as np
 
 from env import MARKETS_3, Observation, Task, advance, begin, market, move
-from sauda.games.bazaar_prompt import parse, render, schema
+from sauda.games.bazaar_prompt import parse, render, schema, unit
 from sauda.records.seeds import is_unseen_listing, training_seeds
 from sauda.train.common import option
 from sauda.train.teacher_rows import Row
@@ -21,7 +21,7 @@ VERBS = {"raise": 0.5, "hold": 0.2, "accept": 0.2, "walk": 0.1}
 class FormRowSettings:
     """Which games are played."""
 
-    rows: int = option("games to learn from", 480)
+    rows: int = option("games to learn from", 640)
     task: str = "bazaar/open-3"
     first_seed: int = option("training seeds run up from it", 10_000)
 
@@ -54,13 +54,21 @@ def random_game(task: Task, seed: int) -> Iterator[Row]:
 
 
 def random_reply(obs: Observation, rng: np.random.Generator) -> str:
-    """A legal move without words as a completion, its kind by `VERBS`, its price uniform."""
+    """A move without words that keeps what the prompt says, as a completion.
+
+    Its kind is drawn by `VERBS`, its price is uniform up to the limit.
+    """
     legal = {verb: value for branch in schema(obs)["anyOf"]
              for verb, value in branch["properties"].items() if verb in VERBS}  # fmt: skip
+    limit = int(100 * obs.reservation / unit(obs))
+    if "raise" in legal and legal["raise"]["minimum"] > limit:
+        del legal["raise"]
+    if obs.ask > obs.reservation:
+        legal.pop("accept", None)
     chances = np.array([VERBS[verb] for verb in legal])
     verb = list(legal)[rng.choice(len(legal), p=chances / chances.sum())]
     if verb in ("accept", "walk"):
         return f'{{"{verb}":true}}'
     value = legal[verb]
-    price = value.get("const") or rng.integers(value["minimum"], value["maximum"] + 1)
+    price = value.get("const") or rng.integers(value["minimum"], limit + 1)
     return f'{{"{verb}":{price}}}'

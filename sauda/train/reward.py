@@ -55,8 +55,7 @@ class RewardSettings(GRPOSettings):
     stage: ClassVar[str] = "reward"
 
     scale_rewards: ClassVar[str] = "none"  # a group that differs by chance alone stays small
-    # Kept up by as much as it takes, in units of the grade: without it, to walk away is all that is
-    # left after five steps, since at first every bid loses.
+    # Kept up by as much as it takes, in units of the grade.
     exploration: ClassVar[dict[str, Any]] = {
         "use_adaptive_entropy": True, "entropy_coef": 0.05, "entropy_coef_delta": 0.002,
         "entropy_target": 0.4,

