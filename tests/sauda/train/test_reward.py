@@ -18,7 +18,7 @@ def observation(seed: int):
 
 
 def test_rows_of_the_form_hold_legal_moves_alone_and_no_words():
-    rows = make_rows(FormRowSettings(rows=40))
+    rows = make_rows(FormRowSettings(rows=120))
     replies = [m["content"] for row in rows for m in row.messages if m["role"] == "assistant"]
     verbs = {next(iter(json.loads(reply))) for reply in replies}
     assert verbs == {"raise", "hold", "accept", "walk"}
