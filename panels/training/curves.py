@@ -39,7 +39,11 @@ Values = Sequence[float | None]
 Trace = dict[str, Any]  # of Plotly
 SCALES = {"step": "step", "tokens": "tokens", "time": "minutes"}  # what x may be, and its unit
 SMOOTHEST = 0.98
-TITLES = {"distill": "Distillation"}  # of stages whose name in capitals is none
+TITLES = {  # of stages whose name in capitals is none
+    "distill": "Distillation", "people": "SFT with people", "talks": "SFT with people, again",
+    "form": "Form of a move", "reward": "Reward alone",
+}  # fmt: skip
+METHOD = {"people": "sft", "talks": "sft", "form": "sft", "reward": "grpo"}  # where no stage is
 
 Row = Mapping[str, Any]
 Runs = Mapping[str, Artifact]  # by file name: a stage's, or "sft-arena"
@@ -85,6 +89,7 @@ def _metrics() -> dict[str, list[Metric]]:
 
 
 METRICS = _metrics()
+METRICS |= {stage: METRICS[METHOD[stage]] for stage in METHOD.keys() - METRICS.keys()}
 REWARD, REWARD_STD = METRICS["grpo"][:2]
 OF_CHECKPOINTS = METRICS["distill"][1:4]
 EVALUATION = OF_CHECKPOINTS[0]
@@ -95,7 +100,7 @@ class Log:
     """A run's log with one row per step."""
 
     name: str
-    role: str  # of SERIES
+    stage: str
     rows: Sequence[Row]
     evaluations: Sequence[Row]  # games played by checkpoints; rows like those of the log
     resumed: Sequence[int]
@@ -118,7 +123,12 @@ class Log:
     @property
     def metrics(self) -> list[Metric]:
         """What is drawn: the metrics of the stage that the log holds."""
-        return [metric for metric in METRICS[self.role] if self.known(metric)]
+        return [metric for metric in METRICS[self.stage] if self.known(metric)]
+
+    @property
+    def role(self) -> str:
+        """Whose style of SERIES the curves have: that of the stage's method."""
+        return METHOD.get(self.stage, self.stage)
 
 
 def recorded(run: Artifact) -> Log:
@@ -130,7 +140,7 @@ def recorded(run: Artifact) -> Log:
     place, again = " in the arena" if in_arena else "", f", seed {seed}" if seed else ""
     return Log(
         name=f"{title}{place}, {data.base.name}{again}",
-        role=data.stage,
+        stage=data.stage,
         rows=[row.as_json() for row in data.log],
         evaluations=_evaluations(data),
         resumed=data.resumed,
@@ -190,7 +200,7 @@ def draw_scripts(
     the reward of a step is over all tasks of the run. Other metrics have no such line.
     """
     at = [x for x in at if x is not None]
-    weights = {EVALUATION: {EVAL_TASKS[log.game]: 1}, REWARD: log.tasks}.get(metric)
+    weights = {EVALUATION: {EVAL_TASKS.get(log.stage, EVAL_TASKS[log.game]): 1}, REWARD: log.tasks}.get(metric)
     if not (weights and at):
         return
     played: dict[str, list[BazaarRow]] = {}

@@ -181,7 +181,7 @@ def captions(log: Log, view: View) -> Markup:
         whiskers=evaluated,
         levels=evaluated or (log.tasks and set(log.tasks) <= set(TASKS)),
         dropped=sum(value <= 0 for each in on_log_axis for value in log.known(each)),
-        absent=[each.label for each in METRICS[log.role] if not log.known(each)],
+        absent=[each.label for each in METRICS[log.stage] if not log.known(each)],
         ends=[(label, values[0], values[-1]) for label, values in curves],
     )
 

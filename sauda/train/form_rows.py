@@ -21,7 +21,7 @@ VERBS = {"raise": 0.5, "hold": 0.2, "accept": 0.2, "walk": 0.1}
 class FormRowSettings:
     """Which games are played."""
 
-    rows: int = option("games to learn from", 640)
+    rows: int = option("games to learn from", 320)
     task: str = "bazaar/open-3"
     first_seed: int = option("training seeds run up from it", 10_000)
 
