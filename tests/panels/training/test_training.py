@@ -27,6 +27,7 @@ from panels.ui.wiring import read_query
 from sauda.experiments.role_play import price_verdict
 from sauda.experiments.runs import NAMES
 from sauda.language.acts import INTENTS, view
+from sauda.records.kinds import training_runs
 from sauda.records.schemas.base import Interval, Row
 from sauda.records.store import Artifact, load, validate
 from tests.support.golden import assert_golden, plain
@@ -149,6 +150,17 @@ def test_nonsense_in_a_link_is_left_out_and_named_in_one_sentence(key, value):
     shown, fault = from_query(query, View("sft"), ("sft",))
     assert shown == View("sft", "step" if key == "over" else "time")
     assert fault == f"Not all of the address could be read: {key}."
+
+
+@pytest.mark.parametrize("name", training_runs())
+def test_every_recorded_run_has_curves_alone_and_beside_the_others(name):
+    log = recorded(load(f"training/{name}.json"))
+    assert log.metrics
+    assert tab.stack(log, View(name), {}).data
+    for metric in SHARED_METRICS:
+        if comparable([log], metric):
+            assert together([log], metric, "tokens", {}).data
+
 
 
 def test_runs_laid_over_each_other_hold_the_metric_and_share_its_scale():
