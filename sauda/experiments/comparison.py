@@ -51,15 +51,22 @@ PARENTS = {
     "mini+grpo": "mini+sft",
     "mini+dpo": "mini+sft",
     "mini+people": "mini+sft",
+    "mini+form": BASE,
+    "mini+reward": "mini+form",
 }
-WITH_PEOPLE = "mini+people"  # the stage that speaks freely, and knows no other game
+# Stages that know the games alone in which any words count, and what is measured of each.
+FREE: Mapping[str, tuple[str, ...]] = {
+    "mini+people": ("bazaar/people",),
+    "mini+form": ("bazaar/open-3",),
+    "mini+reward": ("bazaar/open-3",),
+}
 STAGES = (BASE, *PARENTS)  # one base, untrained and after each stage
 OURS = f"mini+{SAUDA}"  # the stage that is served
 SCRIPTS = ("linear", "conceder", "boulware", "tit_for_tat", "wait", "naive")
 NO_MODEL = ("null", "null+steering", "null+honest")  # wrappers with nothing to wrap
 # Beside the model in the open market: no model, scripts, planners, and the most that can be won.
 BESIDE = (*NO_MODEL, *SCRIPTS, LEAVE, TUNED, BAYESIAN, LISTENER, ORACLE)
-PEOPLE_BESIDE = (*SCRIPTS, LEAVE, TUNED, BAYESIAN, LISTENER)  # beside it with people
+FREE_BESIDE = (*SCRIPTS, LEAVE, TUNED, BAYESIAN, LISTENER)  # beside it where any words count
 RIVALS = ("conceder", TUNED, BAYESIAN, LISTENER, OURS)
 LAB = "mini+sft-arena"  # the trained lab of the arena that the page plays with
 LAB_PARENTS = {"mini+sft-arena": BASE, "mini+distill-arena": "mini+sft-arena"}
@@ -138,8 +145,11 @@ def bazaar_grids(games: int = 400, models: Sequence[str] = ()) -> tuple[Grid, ..
     models = tuple(models) or (BASE, *find_trained(PARENTS))
     for name in models:
         player_spec(name)  # refuses what is no model
-    free = tuple(name for name in (BASE, WITH_PEOPLE) if name in models)
-    models = tuple(name for name in models if name != WITH_PEOPLE)
+    free: dict[str, list[str]] = {}  # players by task
+    for name in models:
+        for task in FREE.get(name, ()):
+            free.setdefault(task, [BASE] if BASE in models else []).append(name)
+    models = tuple(name for name in models if name not in FREE)
     wrapped = tuple(f"{OURS}+{wrapper}" for wrapper in WRAPPERS if OURS in models)
     wrapped += (f"{BASE}+constrained",) if BASE in models else ()
     fewer = max(1, games // 3)
@@ -148,8 +158,7 @@ def bazaar_grids(games: int = 400, models: Sequence[str] = ()) -> tuple[Grid, ..
         Grid(("bazaar/open",), wrapped, fewer),
         Grid(("bazaar/mute",), (*models, *BESIDE), fewer),
     )
-    if WITH_PEOPLE in free:
-        grids += (Grid(("bazaar/people",), (*free, *PEOPLE_BESIDE), games),)
+    grids += tuple(Grid((task,), (*names, *FREE_BESIDE), games) for task, names in free.items())
     return tuple(grid for grid in grids if grid.policies)
 
 
