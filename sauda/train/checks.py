@@ -15,13 +15,13 @@ from typing import Any
 
 import numpy as np
 
-from env import IllegalAction, Offer, Task, arena, episode, get_task, people
+from env import Accept, IllegalAction, Offer, Task, WalkAway, arena, episode, get_task, people
 from sauda.experiments.gap import Judged
 from sauda.games import GAMES
 from sauda.games.bazaar_prompt import percent_of
 from sauda.games.transcript import to_json
 from sauda.llm.model import Model, NamedModel
-from sauda.llm.turn import PlayerSpec, PromptSeat, new_game, play_games
+from sauda.llm.turn import ModelGame, PlayerSpec, PromptSeat, new_game, play_games
 from sauda.llm.types import Messages, Reply
 from sauda.records.seeds import PLAYED, SPLITS
 from sauda.records.store import (
@@ -203,9 +203,34 @@ def evaluate_checkpoints(run: Run) -> list[dict[str, Any]]:
         if kind == "reward":
             name = f"{run.settings.name}, step {step}"
             ends = [episode(each.task, each.play) for each in played[:KEPT_GAMES]]
-            results[step] |= {"games": [to_json(end, name) for end in ends]}
+            results[step] |= habits(played) | {"games": [to_json(end, name) for end in ends]}
         append(file, results[step])
     return [results[step] for step in chosen]
+
+
+def habits(games: Sequence[ModelGame]) -> dict[str, float | None]:
+    """How buyers play: shares of games and moves, and the first bid as a share of the limit."""
+    turns = [[turn for turn in game.turns if turn.action is not None] for game in games]
+    bids = [[turn for turn in own if isinstance(turn.action, Offer)] for own in turns]
+    opened = [own[0].action.price / own[0].obs.reservation for own in bids if own]
+    rises = sum(turn.obs.bid is None or turn.action.price > turn.obs.bid
+                for own in bids for turn in own)  # fmt: skip
+    ends = [own[-1].action for own in turns if own]
+    return {
+        "first_bid": round(sum(opened) / len(opened), 3) if opened else None,
+        "moves": round(sum(map(len, turns)) / len(games), 2),  # of a game
+        "rises": round(rises / len(games), 2),
+        "stands": round((sum(map(len, bids)) - rises) / len(games), 2),
+        "accepts": sum(isinstance(action, Accept) for action in ends) / len(games),
+        "walks": sum(isinstance(action, WalkAway) for action in ends) / len(games),
+        "deals": agreements(games),
+    }
+
+
+def agreements(games: Sequence[ModelGame]) -> float:
+    """The share of games that ended in a deal."""
+    deals = [game.play.state.table.past for game in games]
+    return sum(bool(past and past[-1].price is not None) for past in deals) / len(games)
 
 
 def judge_anew(name: str, root: Path = ROOT) -> Artifact:

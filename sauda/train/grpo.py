@@ -26,7 +26,7 @@ from sauda.llm.turn import ModelGame, PlayerSpec, new_game, play_games
 from sauda.records.seeds import is_unseen_game, training_seeds
 from sauda.records.store import write
 from sauda.train import common
-from sauda.train.checks import check_player
+from sauda.train.checks import agreements, check_player
 from sauda.train.common import LOGGED, PlayerSettings, Run, Stopped, option
 from sauda.train.losses import grpo_on_cpu
 from sauda.train.model import Learner, as_sequence, tokenizer_of, trainable
@@ -168,12 +168,6 @@ def make_trainer(run: Run, chosen: Sequence[tuple[str, int]], rollout: "type[Gam
         processing_class=tokenizer,
         rollout_func=games,
     )
-
-
-def agreements(games: Sequence[ModelGame]) -> float:
-    """The share of games that ended in a deal."""
-    deals = [game.play.state.table.past for game in games]
-    return sum(bool(past and past[-1].price is not None) for past in deals) / len(games)
 
 
 class Games:

@@ -23,9 +23,10 @@ from env import Accept, IllegalAction, Observation, Offer, Play, Task, WalkAway,
 from sauda.games import game_of
 from sauda.llm.turn import ModelGame, PlayerSpec, in_batches, new_game, play_games, take_turns
 from sauda.train import grpo
+from sauda.train.checks import agreements
 from sauda.train.common import Run, option
 from sauda.train.form_rows import in_sentences, random_reply
-from sauda.train.grpo import Games, GRPOSettings, agreements
+from sauda.train.grpo import Games, GRPOSettings
 from sauda.train.model import Learner
 
 MEMORY = "partner-{}.npz"  # what the partner goes by at the beginning of a step
