@@ -34,8 +34,8 @@ DISTANCES = {  # and of that of the likeness
     "between halves": "between_halves",
 }  # fmt: skip
 WORTH = {  # of what words are worth
-    "market": lambda row: task_title(f"bazaar/{row.market}"), "what": "what", "n": "n",
-    "difference": "difference",
+    "market": lambda row: task_title(f"bazaar/{row.market}"), "what": "what",
+    "sentences": "value", "n": "n", "difference": "difference",
 }  # fmt: skip
 MANNERS = {  # and of how buyers behave
     "buyer": lambda row: policy_label(row.player), "seller": "habit", "n": "n",
@@ -121,7 +121,7 @@ def tables_of(
     parts = [row for row in ear.data.heard if row.part in ("all", "language", "kind")]
     return {
         "What are words worth, market by market?": data_table(
-            [row for row in worth.data.worth if row.part == "all"],
+            [row for row in worth.data.worth if row.part in ("all", "kind")],
             "What the planner wins by words, on the same seeds",
             columns=WORTH,
         )
