@@ -2,7 +2,8 @@
 
 Each meaning has sentences in three languages and six kinds, split into those that an ear and a
 model learn from ("training"), those by which it is tuned ("development"), and those that measured
-games are played with ("evaluation"). "#" stands for an amount.
+games are played with ("evaluation"). "#" stands for an amount. A use may be narrowed to a kind, as
+in "evaluation/voice"; a meaning without a fitting sentence of that kind keeps those of every kind.
 """
 
 from collections.abc import Mapping
@@ -53,7 +54,8 @@ def sentences(language: str, use: str) -> Sentences:
     """The sentences of a language for one use, by family and key."""
     by_meaning: dict[tuple[str, str], list[str]] = {}
     for row in read_rows("bazaar/sentences.csv"):
-        if row["language"] == language and row["use"] == use:
+        uses = row["use"], f"{row['use']}/{row['kind']}"
+        if row["language"] == language and use in uses:
             by_meaning.setdefault((row["family"], row["key"]), []).append(row["text"])
     return {meaning: tuple(texts) for meaning, texts in by_meaning.items()}
 
@@ -63,7 +65,10 @@ def fitting(
     language: str, use: str, family: str, key: str, item: Item | None = None
 ) -> tuple[str, ...]:
     """The sentences of a meaning that fit an item, or any item: they name no other goods."""
-    return tuple(text for text in sentences(language, use)[family, key] if fits(text, item))
+    texts = sentences(language, use).get((family, key), ())
+    fit = tuple(text for text in texts if fits(text, item))
+    every, _, kind = use.partition("/")
+    return fit if fit or not kind else fitting(language, every, family, key, item)
 
 
 def pick(

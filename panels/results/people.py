@@ -24,15 +24,18 @@ SHOWN = {  # players of the figure: in words, key of SERIES
     "best rule": ("best script that a search found", "scripted"),
 }
 HEARD = {  # columns of the table of the ear
-    "seat": "seat", "by": "part", "value": "value", "n": "n", "right": "right", "wrong": "wrong",
+    "seat": "seat", "by": "part", "value": "value", "n": "n",
+    "right": lambda row: getattr(row, "right", None),
+    "wrong": lambda row: getattr(row, "wrong", None),
+    "taken for a meaning": lambda row: getattr(row, "taken", None),
 }  # fmt: skip
 DISTANCES = {  # and of that of the likeness
     "of": "of", "n": "n", "people": "people", "simulated": "simulated", "distance": "distance",
     "between halves": "between_halves",
 }  # fmt: skip
 WORTH = {  # of what words are worth
-    "market": lambda row: task_title(f"bazaar/{row.market}"), "what": "what", "n": "n",
-    "difference": "difference",
+    "market": lambda row: task_title(f"bazaar/{row.market}"), "what": "what",
+    "sentences": "value", "n": "n", "difference": "difference",
 }  # fmt: skip
 MANNERS = {  # and of how buyers behave
     "buyer": lambda row: policy_label(row.player), "seller": "habit", "n": "n",
@@ -53,6 +56,7 @@ def verdict(people: People, ear: Ear, likeness: Likeness, manners: Manners) -> V
     rows = {row.player: row for row in people.rows}
     heard = {row.seat: row for row in ear.heard if row.part == "all"}
     real = {row.seat: row for row in likeness.heard}
+    odd = [row for row in ear.taken if row.part == "odd texts" and not row.value]
     both = rows["listener"]
     sauda = next(row for row in manners.rows if row.habit == "all" and is_model(row.player))
     lines = [
@@ -67,6 +71,8 @@ def verdict(people: People, ear: Ear, likeness: Likeness, manners: Manners) -> V
         SAY.people(both.less_silent.low > 0, with_interval(both.less_silent, GAIN), both.n),
         (
             *lines,
+            f"Of {odd[0].n} odd texts, such as orders to the program, code and links, it takes"
+            f" {max(row.taken.mean for row in odd):.1%} for something said in a deal.",
             f"The best script raises in {rows['best rule'].raises.mean:.0%} of its later bids"
             f" and scores {rows['best rule'].grade.mean:.3f}; the best wall scores"
             f" {best_wall(people).grade.mean:.3f}.",
@@ -115,7 +121,7 @@ def tables_of(
     parts = [row for row in ear.data.heard if row.part in ("all", "language", "kind")]
     return {
         "What are words worth, market by market?": data_table(
-            [row for row in worth.data.worth if row.part == "all"],
+            [row for row in worth.data.worth if row.part in ("all", "kind")],
             "What the planner wins by words, on the same seeds",
             columns=WORTH,
         )
@@ -141,8 +147,8 @@ def tables_of(
         )
         + provenance(customers),
         "How well are free sentences understood?": data_table(
-            parts,
-            "Evaluation sentences heard right, and as another meaning",
+            parts + ear.data.taken,
+            "Evaluation sentences heard right, and as another meaning; nothing taken for something",
             columns=HEARD,
         )
         + provenance(ear),

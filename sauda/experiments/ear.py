@@ -1,15 +1,23 @@
-"""How well the ear understands sentences that nobody taught it, by meaning, language and kind."""
+"""How well the ear understands sentences that nobody taught it, by meaning, language and kind.
 
-from collections.abc import Callable, Sequence
+Texts that have nothing to do with a deal should be heard as nothing: small talk of the corpus, and
+`odd_texts.csv`, orders to a program, code, links and the like, each template with each filler in
+the place of its "…".
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 from env import corpus, ear
 from sauda.experiments.base import experiment
+from sauda.records import read_table
 from sauda.records.schemas.base import Record, Rows
 from sauda.statistics import exact_share
 
 AMOUNT = "₹450"  # for the "#" of a sentence
-NONE = ("none", "remind", "bid")  # families of sentences that bear no meaning
+NONE = {"none": "small talk", "remind": "beside a price", "bid": "beside a price"}  # no meaning
+ODD = Path(__file__).parent / "odd_texts.csv"
 PARTS: dict[str, Callable[[corpus.Row], str]] = {
     "all": lambda row: "",
     "meaning": lambda row: row.meaning,
@@ -24,7 +32,7 @@ class Ear(Record):
     learnt: dict[str, int]  # training sentences by seat
     # per seat, part and its value: sentences that bear a meaning, heard right, heard as another
     heard: Rows
-    # per seat: sentences that bear none, of these taken for a meaning, by language too
+    # per seat, part and its value: texts that bear none, of these taken for a meaning that moves
     taken: Rows
     confused: Rows  # pairs of meanings, the commonest first
 
@@ -35,7 +43,30 @@ def read(row: corpus.Row) -> tuple[str, str]:
     return family, key
 
 
-@experiment("ear.json", Ear, checks="every sentence of the evaluation part")
+def odd_texts() -> list[tuple[str, str]]:
+    """Kind and text of each odd text."""
+    return [
+        (row["kind"], row["text"].replace("…", filler))
+        for row in read_table(ODD)
+        for filler in row["fillers"].split("|")
+    ]
+
+
+def nothing(seat: str, use: str) -> Iterator[tuple[str, str, bool]]:
+    """Part, its value, and whether the ear takes it for something, of texts that mean nothing."""
+    for row in corpus.rows(seat, use):
+        if row.family in NONE:
+            yield NONE[row.family], row.language, moves(row.text.replace("#", AMOUNT), seat)
+    for kind, text in odd_texts():
+        yield "odd texts", kind, moves(text, seat)
+
+
+def moves(text: str, seat: str) -> bool:
+    """Whether the ear hears in a text what may move the other side."""
+    return bool(ear.meanings(text, seat) - {"remind/bid"})
+
+
+@experiment("ear.json", Ear, checks="every sentence of the evaluation part and every odd text")
 def hears(use: str = "evaluation") -> dict[str, Any]:
     """The data of the artifact, for the sentences of one use."""
     if use not in corpus.USES:
@@ -56,16 +87,15 @@ def hears(use: str = "evaluation") -> dict[str, Any]:
             if meant[0] and meant != (row.family, row.key):
                 pair = seat, row.meaning, "/".join(meant)
                 confused[pair] = confused.get(pair, 0) + 1
-        for language in ("", *corpus.LANGUAGES):
-            none = [
-                bool(meant[0])
-                for row, meant in rows
-                if row.family in NONE and language in ("", row.language)
-            ]
-            taken.append(
-                {"seat": seat, "language": language, "n": len(none),
-                 "taken": exact_share(sum(none), len(none))}
-            )  # fmt: skip
+        counts: dict[tuple[str, str], list[bool]] = {}
+        for part, value, moved in nothing(seat, use):
+            for name in ("", value):
+                counts.setdefault((part, name), []).append(moved)
+        taken += [
+            {"seat": seat, "part": part, "value": value, "n": len(moved),
+             "taken": exact_share(sum(moved), len(moved))}
+            for (part, value), moved in counts.items()
+        ]  # fmt: skip
     return {
         "learnt": {seat: len(corpus.rows(seat, "training")) for seat in ear.SEATS},
         "heard": heard,

@@ -2,8 +2,9 @@
 
 The planner of each task plays every seed with its ears and its mouth open or shut, with ears that
 slip, and with ears that hear another sentence than was said. All sellers say evaluation sentences.
-Differences are paired by seed; they are told over all games, by type of the seller, by its language
-and by the kind of its sentences.
+Differences are paired by seed, over all games, by type of the seller and by its language. By the
+kind of its sentences they come from games in which sellers say sentences of one kind alone; who
+neither reads nor speaks plays alike whatever they say.
 """
 
 import hashlib
@@ -33,6 +34,7 @@ MARKETS: Mapping[str, Task] = {
     name: get_task(f"bazaar/{name}")
     for name in ("open-3", "mute-3", "people", "package", "package-mute")
 }
+SPOKEN = ("open-3", "people", "package")
 SWITCHES = {"silent": "bayesian", "reads": "reader", "speaks": "speaker", "both": "listener"}
 SCRIPTS = ("boulware", "linear", "conceder")
 BOUND = "told the seller"
@@ -74,6 +76,16 @@ def opening_lines(task: Task, seller: Policy, seeds: Sequence[int]) -> Sequence[
     return [seller(task.env.observe(state, "seller"), rng).message for state in states]
 
 
+def task_of(name: str) -> Task:
+    """The task of a market, or of one whose sellers say sentences of one kind: "people, voice"."""
+    name, _, kind = name.partition(", ")
+    task = MARKETS[name]
+    if not kind:
+        return task
+    says = partial(task.opponents["seller"], use=f"evaluation/{kind}")
+    return replace(task, opponents={"seller": says})
+
+
 def players(task: Task) -> Mapping[str, Callable[[Instance], Policy]]:
     """The players of a task, by name: functions from the deal of a game to its policy."""
     planner = slow_policies(task)
@@ -113,13 +125,13 @@ class Worth(Record):
     """What words are worth where any words count: reading, speaking, both, misread, permuted."""
 
     deals: Rows  # one per market: types and languages of its sellers, one entry per seed
-    played: Rows  # one per market and player
+    played: Rows  # one per market and player, and of those in one kind of sentences
     worth: Rows  # one per market, comparison and part of the games: the paired difference
 
 
 def play(cell: Cell, seeds: Sequence[int]) -> list[float]:
     """The grades of a player in a market, one per seed."""
-    task = MARKETS[cell[0]]
+    task = task_of(cell[0])
     player = players(task)[cell[1]]
     return round_all(grades(task, player(deal_at(task, seed)), [seed])[0] for seed in seeds)
 
@@ -150,6 +162,11 @@ def summarize(
                 less = difference_of(won[at, better][some], won[at, worse][some])
                 named = {"market": at, "what": what, "part": part, "value": value}
                 worth.append(named | {"n": int(some.sum()), "difference": less})
+        for kind in corpus.KINDS:
+            if (of := won.get((f"{at}, {kind}", "both"))) is not None:
+                less = difference_of(of, won[at, "silent"][: len(of)])
+                named = {"market": at, "what": "both", "part": "kind", "value": kind}
+                worth.append(named | {"n": len(of), "difference": less})
     return {"deals": list(deals), "played": rows, "worth": worth}
 
 
@@ -168,8 +185,13 @@ def replay(artifact: Artifact, workers: int, root: Path) -> dict[str, Any]:
     method="replayed in part",
     replay=replay,
 )
-def worth(episodes: int = 400, *, workers: int = 2) -> dict[str, Any]:
-    """The data of the artifact, from hold-out seeds."""
+def worth(
+    episodes: int = 400,  # hold-out seeds, from 50,000
+    by_kind: int = 200,  # of those, games of each kind of sentences
+    *,
+    workers: int = 2,
+) -> dict[str, Any]:
+    """The data of the artifact. ValueError for more seeds than there are."""
     seeds = first_seeds(episodes)
     deals = [
         {
@@ -180,5 +202,7 @@ def worth(episodes: int = 400, *, workers: int = 2) -> dict[str, Any]:
         for name, task in MARKETS.items()
         for met in [[deal_at(task, seed) for seed in seeds]]
     ]
-    cells = [(name, player) for name, task in MARKETS.items() for player in players(task)]
-    return summarize(play_cells(play, dict.fromkeys(cells, seeds), workers), deals)
+    cells = {(name, player): seeds for name, task in MARKETS.items() for player in players(task)}
+    spoken = [f"{name}, {kind}" for name in SPOKEN for kind in corpus.KINDS]
+    cells |= dict.fromkeys([(name, "both") for name in spoken], seeds[:by_kind])
+    return summarize(play_cells(play, cells, workers), deals)

@@ -6,8 +6,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from env import Offer, get_task, rollout
-from sauda.experiments import manners, simplest, worth
+import env
+from env import Offer, corpus, get_task, rollout
+from sauda.experiments import ear, manners, simplest, worth
 from sauda.llm.registry import get_policy
 from sauda.llm.types import Reply
 from sauda.policies.ruled import NEUTRAL, Ruled
@@ -78,3 +79,23 @@ def test_differences_are_of_the_same_seeds():
     rows = worth.summarize(played, deals)["worth"]
     assert {row["what"] for row in rows} == {"both"}
     assert all(row["difference"]["mean"] == 1 for row in rows)
+
+
+def test_a_seller_says_one_kind_of_sentences_where_one_is_asked_for():
+    seeds = range(50_000, 50_030)
+    draws = [draw / 10 for draw in range(10)]
+    voice = {row.text for row in corpus.rows("seller", "evaluation") if row.kind == "voice"}
+    said = {corpus.pick("en", "evaluation/voice", "time", "short", draw, None) for draw in draws}
+    assert said <= voice
+    task, usual = worth.task_of("open-3, voice"), worth.task_of("open-3")
+    lines = [worth.opening_lines(each, each.opponents["seller"], seeds) for each in (task, usual)]
+    assert lines[0] != lines[1]
+    silent = worth.players(usual)["silent"](None)
+    assert (worth.grades(task, silent, seeds) == worth.grades(usual, silent, seeds)).all()
+
+
+def test_odd_texts_differ_and_none_is_a_sentence_of_the_corpus():
+    texts = [text for _, text in ear.odd_texts()]
+    assert len(texts) == len({*texts}) == 500
+    learnt = {row.text for seat in env.ear.SEATS for row in corpus.rows(seat, "training")}
+    assert not learnt & {*texts}
