@@ -98,15 +98,11 @@ def add_table_options(parser: argparse.ArgumentParser) -> None:
 def evaluate(options: argparse.Namespace) -> None:
     """Evaluate policies on tasks of one game, save the artifact and print its rows."""
     from sauda.cloud.shards import evaluate_on
-    from sauda.experiments.evaluate import evaluate as play_all
 
     spec = spec_of(options)
     out = file_of(spec, options.out)
-    if options.engine == "process" and not options.address:
-        data = play_all(spec, workers=options.workers)
-    else:
-        with console.choose_engine(options) as engine:
-            data = evaluate_on(engine, spec)
+    with console.choose_engine(options) as engine:
+        data = evaluate_on(engine, spec)
     console.save_measured(out, spec.as_json(), data)
     print_tables(data)
 
