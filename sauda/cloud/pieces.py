@@ -154,8 +154,8 @@ def keep_plan(folder: Path, plan: Mapping[str, Any]) -> None:
     if not (folder / PLAN).exists():
         write(folder / PLAN, json.dumps(plan, indent=1) + "\n")
         return
-    kept = read_plan(folder)
-    if names := sorted(n for n in plan.keys() | kept if plan.get(n) != kept.get(n)):
+    recorded = read_plan(folder)
+    if names := sorted(n for n in plan.keys() | recorded if plan.get(n) != recorded.get(n)):
         raise ValueError(
             f"{folder} holds pieces of another plan, which differs in {', '.join(names)}; choose "
             "another folder"

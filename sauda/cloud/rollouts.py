@@ -8,9 +8,8 @@ flight and no game waits for another.
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -47,7 +46,7 @@ class Servers:
             raise ValueError("name at least one server")
         self.backends, self._clock = tuple(backends), clock
         self._under_way: Counter[int] = Counter()  # requests, by the backend's place
-        self._rests_until = [float("-inf")] * len(self.backends)
+        self._rests_until: Counter[int] = Counter()  # by the clock
         self._lock = threading.Lock()
 
     @property
@@ -57,37 +56,27 @@ class Servers:
 
     def __call__(self, messages: Messages, seed: int, schema: Schema | None = None) -> Reply:
         """The reply of one backend; ReplyError with every reason where none replies."""
-        tried: dict[int, str] = {}
-        while len(tried) < len(self.backends):
-            with self._turn(tried) as place:
-                try:
-                    return self.backends[place](messages, seed, schema)
-                except ReplyError as error:
-                    tried[place] = str(error)
-                    self._rests_until[place] = self._clock() + REST
-        raise ReplyError("no server answered: " + "; ".join(tried.values()))
+        reasons: dict[int, str] = {}
+        while left := [i for i in range(len(self.backends)) if i not in reasons]:
+            with self._lock:
+                now = self._clock()
+                place = min(left, key=lambda i: (self._rests_until[i] > now, self._under_way[i]))
+                self._under_way[place] += 1
+            try:
+                return self.backends[place](messages, seed, schema)
+            except ReplyError as error:
+                reasons[place] = str(error)
+                self._rests_until[place] = self._clock() + REST
+            finally:
+                with self._lock:
+                    self._under_way[place] -= 1
+        raise ReplyError("no server answered: " + "; ".join(reasons.values()))
 
     def batch(
         self, chats: Sequence[Messages], seeds: Sequence[int], schemas: Sequence[Schema | None]
     ) -> list[Reply]:
         """The replies to the chats, one after the other: each game asks in a thread of its own."""
         return list(map(self, chats, seeds, schemas))
-
-    @contextmanager
-    def _turn(self, tried: Collection[int]) -> Iterator[int]:
-        """Context: the place of the backend to ask next, counted as busy meanwhile."""
-        with self._lock:
-            now = self._clock()
-            place = min(
-                (i for i in range(len(self.backends)) if i not in tried),
-                key=lambda i: (self._rests_until[i] > now, self._under_way[i]),
-            )
-            self._under_way[place] += 1
-        try:
-            yield place
-        finally:
-            with self._lock:
-                self._under_way[place] -= 1
 
 
 @dataclass(frozen=True)

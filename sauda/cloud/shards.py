@@ -85,10 +85,10 @@ def evaluate_on(run: Engine, config: EvaluationSpec) -> dict[str, Any]:
 
 def plan_in(folder: Path) -> Plan:
     """The plan of a folder; ValueError where it has none, or other code played its pieces."""
-    kept = read_plan(folder)
-    shards, _ = kept.pop("shards"), kept.pop("code", None)
-    lists = {name: tuple(kept[name]) for name in ("tasks", "policies")}
-    plan = Plan(EvaluationSpec(**(kept | lists)), shards)
+    recorded = read_plan(folder)
+    shards, _ = recorded.pop("shards"), recorded.pop("code", None)
+    lists = {name: tuple(recorded[name]) for name in ("tasks", "policies")}
+    plan = Plan(EvaluationSpec(**(recorded | lists)), shards)
     keep_plan(folder, plan.as_json())
     return plan
 

@@ -195,12 +195,12 @@ def rollouts(options: argparse.Namespace) -> None:
     usual = 4 * options.in_flight if options.servers else games.BATCH
     given |= {"servers": tuple(options.servers), "token": os.environ.get(TOKEN)}
     given |= {"batch": usual if options.batch is None else options.batch, "retry": games.PATIENT}
-    wanted = games.Rollouts(**given)
+    rollout_spec = games.Rollouts(**given)
     with console.choose_engine(options) as engine:
-        games.play_missing(wanted, options.folder, engine)
-    figures = games.summarize_games(wanted, options.folder)
+        games.play_missing(rollout_spec, options.folder, engine)
+    figures = games.summarize_games(rollout_spec, options.folder)
     if options.out is not None:
-        config = {name: value for name, value in asdict(wanted).items() if name != "token"}
+        config = {name: value for name, value in asdict(rollout_spec).items() if name != "token"}
         write(options.out, json.dumps({"config": config, "data": figures}, indent=1) + "\n")
     ends = ", ".join(f"{end} {count}" for end, count in figures["ends"].items() if count)
     print(f"n {figures['n']:,}  grade {console.mean_with_interval(figures['grade'])}  {ends}")
@@ -254,13 +254,13 @@ def _check_imports(folder: Path, python: str) -> bool | None:
     The fresh environment has what a Space installs beside requirements.txt.
     """
     space_adds = f"gradio[oauth,mcp]=={space.front_matter(folder)['sdk_version']}"
-    wanted = ["--requirement", str(folder / "requirements.txt"), space_adds]
+    packages = ["--with-requirements", "requirements.txt", "--with", space_adds]
     try:
-        found = space.import_faults(folder, python, wanted)
+        faults = space.import_faults(folder, python, packages)
     except space.NoEnvironment as error:
         print(f"not checked: imports under Python {python}; {error}")
         return None
-    return _report(f"imports under Python {python}", found)
+    return _report(f"imports under Python {python}", faults)
 
 
 def _upload(staged: space.Staged, name: str) -> None:
