@@ -31,6 +31,30 @@ def grades(task: Task | str, player: Policy, seeds: Sequence[int]) -> np.ndarray
     return np.array([task.grade(rollout(task, player, seed).final) for seed in seeds])
 
 
+def cross_entropy(
+    grade: Callable[[int, np.ndarray], float],
+    size: int,
+    population: int,
+    elites: int,
+    generations: int,
+    rng: np.random.Generator,
+) -> tuple[np.ndarray, list[float]]:
+    """The point of the unit cube with the best grades, shape (size,), by the cross-entropy method.
+
+    Rubinstein (1999): draw candidates, keep the best few, fit mean and spread to them, draw again.
+    `grade` is that of a point in a generation. Returns the mean of the last fit, and the elite's
+    mean grade by generation.
+    """
+    mean, spread, reached = np.full(size, 0.5), np.full(size, 0.3), []
+    for generation in range(generations):
+        points = np.clip(mean + spread * rng.standard_normal((population, size)), 0, 1)
+        won = np.array([grade(generation, point) for point in points])
+        best = won.argsort(kind="stable")[::-1][:elites]
+        mean, spread = points[best].mean(0), points[best].std(0) + 0.02
+        reached.append(round(float(won[best].mean()), 6))
+    return mean, reached
+
+
 def round_all(values: Iterable[float]) -> list[float]:
     """The values as artifacts hold them, to six digits."""
     return [round(float(value), 6) for value in values]
