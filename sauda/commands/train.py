@@ -105,7 +105,7 @@ def read_settings(stage: str, arguments: Sequence[str]) -> tuple[Any, argparse.N
 
 
 def options_of(settings: Any) -> type:
-    """The settings that are numbers, texts or several of them, as HfArgumentParser takes them."""
+    """The settings that are numbers, texts or lists of them, as a class for HfArgumentParser."""
     options = []
     for each in fields(settings):
         value, about = getattr(settings, each.name), each.metadata

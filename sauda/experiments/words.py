@@ -7,7 +7,7 @@ bounds and fixed phrases in the mouth of a script.
 `hearing`: any player, a language model too, meets the same games with the words as they are, in
 phrases that no training had, without words on either side, and with its ears changed: it hears
 prices alone, the words of another game's seller, or those of another type. The seller hears and
-does the same throughout. Whoever loses nothing by that does not read.
+does the same throughout. A player whose grade does not fall then does not use the words.
 """
 
 import hashlib

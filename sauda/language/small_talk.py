@@ -33,7 +33,7 @@ _RUDE = (_KINDS.row("insult"), "insult")
 _TOLD = _KINDS.row(TOLD)
 # An unknown question comes before the pleasantries beside it, which stand after the begging.
 _ASKED = _KINDS.row("begging") + 0.5
-# What a seller tells of these without a question is news, which the buyer cannot answer.
+# A seller's statement about one of these, without a question, needs no answer.
 TOPICS = {row["kind"] for row in _KINDS.rows if "topic" in row["traits"]}
 SHORT = 2  # words; "?" after so few may be a slip
 _SENTENCE = re.compile(r"[^.!?।\n]*[.!?।\n]?")

@@ -175,7 +175,7 @@ class PlayerSpec:
 class ModelGame:
     """A game in progress between a language model and the task's own opponents.
 
-    `salt` draws the model's tokens apart from those of other games of the same seed.
+    Games of one seed with different `salt` sample different tokens.
     """
 
     task: Task

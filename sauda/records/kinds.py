@@ -100,8 +100,8 @@ def training_runs() -> list[str]:
     return [file.removeprefix("training/").removesuffix(".json") for file in files]
 
 
-# Runs of a role with the same dialogues and less of the schedule: the options of the command by the
-# end of their names.
+# Control runs of a role, with less of the schedule: by the end of their names, the options of the
+# command.
 CONTROLS = {
     "-control": " --no-schedule",
     "-one-cycle": " --cycles 1",

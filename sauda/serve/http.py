@@ -244,7 +244,7 @@ def _add_episodes(app: FastAPI, episodes: Episodes[SaudaEnvironment]) -> None:
 
     @app.get("/state", responses=PROBLEMS, tags=["Episodes"])
     def state(episode_id: IdInQuery | None = None) -> SaudaState:
-        """The public state of the episode of that id; of no episode without one."""
+        """The public state of an episode; without an id, that of no episode."""
         if episode_id is None:
             return SaudaEnvironment().state
         with episodes.use(episode_id) as kept:

@@ -29,7 +29,7 @@ MOVED = 0.75  # of all places, those for games with a move; the others stay free
 def address_of(scope: Mapping[str, Any]) -> str:
     """The caller's address in an ASGI scope; the web server has looked behind trusted proxies.
 
-    Of IPv6 it is the network of 48 bits, since one caller may have all of it.
+    An IPv6 address is cut to its network of 48 bits, since one caller may have all of it.
     """
     client = scope.get("client")
     return normalize_address(client[0]) if client else NO_ADDRESS

@@ -37,7 +37,7 @@ from sauda.policies.listener import Listener, MoveValues, believe
 from sauda.sessions.bazaar import Action, Game, answer, back, moves_of, own_and_theirs
 
 PRICES = 24  # other prices that are tried before each move, between the two limits
-DIGITS = 9  # that tell one worth from another
+DIGITS = 9  # decimals of a difference of worths
 # The classes of a move by the grade that it cost at most; costlier ones are the last, and a price
 # beyond the own limit is a class of its own.
 CLASSES = {"best": 0.0, "good": 0.02, "inaccuracy": 0.05, "mistake": 0.15, "blunder": inf}
@@ -62,7 +62,7 @@ NOTHING = Worth(0, 0)
 
 @dataclass(frozen=True)
 class OwnMove:
-    """One of the visitor's moves; `better` is the move that would have been, None if none is known.
+    """One of the visitor's moves; `better` is the best alternative, None where none is known.
 
     `deal` is how the deal ends after the better move, where that is certain.
     """
