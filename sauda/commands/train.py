@@ -196,12 +196,14 @@ def examples(options: argparse.Namespace) -> int:
 
     loaded = load_dialogues(options.source or "", options.data, options.hub or "")
     made, left_out = run(report_use(loaded))
-    for (role, part), n in sorted(Counter((one.role, one.part) for one in made).items()):
+    for (role, part), n in sorted(
+        Counter((example.role, example.part) for example in made).items()
+    ):
         print(f"{role:10} {part:10} {n:7,} examples")
     for reason, n in left_out.items():
         print(f"turns left out, {reason}: {n:,}")
     if options.to:
-        lines = (json.dumps(asdict(one), ensure_ascii=False) for one in made)
+        lines = (json.dumps(asdict(example), ensure_ascii=False) for example in made)
         try:
             write(options.to, "".join(f"{line}\n" for line in lines))
         except OSError as error:

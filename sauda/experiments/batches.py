@@ -81,10 +81,10 @@ def in_batches(
     """
     pieces = []
     for start in range(0, len(items), batch):
-        some = items[start : start + batch]
-        file = folder / f"{sha256(key(some).encode()).hexdigest()[:24]}.json"
+        part = items[start : start + batch]
+        file = folder / f"{sha256(key(part).encode()).hexdigest()[:24]}.json"
         if not file.exists():
-            write(file, json.dumps(play(some), ensure_ascii=False))
+            write(file, json.dumps(play(part), ensure_ascii=False))
         pieces.append(json.loads(file.read_text(encoding="utf-8")))
     return join(pieces)
 
@@ -104,8 +104,8 @@ def play_model_batches(
     weights = player_spec(name).weights
     version = version_of(load_once(weights) if weights else None)
 
-    def key(some: Sequence[int]) -> str:
-        return repr((name, about, list(some), version))
+    def key(part: Sequence[int]) -> str:
+        return repr((name, about, list(part), version))
 
     return in_batches(seeds, batch, folder, key, play)
 
@@ -130,7 +130,7 @@ def play_cells(
         done = progress(done, len(jobs), "playing", "batch")
         for (cell, _), piece in zip(jobs, done, strict=True):
             pieces[cell].append(piece)
-    return {cell: join(some) for cell, some in pieces.items()}
+    return {cell: join(parts) for cell, parts in pieces.items()}
 
 
 def join(pieces: Sequence[Any]) -> Any:
@@ -146,7 +146,7 @@ def take_first(columns: Mapping[str, Any], n: int) -> dict[str, Any]:
     """The first `n` episodes of `columns`, with values per deal or per episode."""
     had = len(columns["grade"])
     return {
-        name: {part: some[:n] for part, some in values.items()}
+        name: {part: numbers[:n] for part, numbers in values.items()}
         if isinstance(values, Mapping)
         else values[: n * (len(values) // had)]
         for name, values in columns.items()
