@@ -113,7 +113,7 @@ def in_batches(generate: BatchGenerate) -> Replies:
 
 def one_by_one(generate: Generate) -> Replies:
     """Replies of one model, one request at a time."""
-    return lambda requests: [generate(one.messages, one.seed, one.schema) for one in requests]
+    return lambda requests: [generate(r.messages, r.seed, r.schema) for r in requests]
 
 
 def seed_of(rng: np.random.Generator) -> int:

@@ -72,9 +72,11 @@ LISTED = [
     Entry(**row | {"command": f"python -m {row['command']}"})
     for row in read_table(Path(__file__).with_name("files.csv"))
 ]
-ENTRIES = {one.file: one for one in LISTED if one.kind != RUN or (ROOT / one.file).exists()}
+ENTRIES = {
+    entry.file: entry for entry in LISTED if entry.kind != RUN or (ROOT / entry.file).exists()
+}
 FILES = tuple(ENTRIES[file] for file in sorted(ENTRIES))
-MODULES = {one.kind: one.module for one in LISTED}
+MODULES = {entry.kind: entry.module for entry in LISTED}
 
 
 class Kinds(dict[str, Kind]):

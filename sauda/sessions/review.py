@@ -220,13 +220,13 @@ def _ends(position: Game, action: Action, deal: int) -> Iterator[Game]:
 def other_prices(position: Game) -> list[int]:
     """Whole rupees between the two limits that a visitor may be advised to name here."""
     hidden, obs = position.play.state.private, position.observation
-    own, theirs = own_and_theirs(obs)
+    own_prices, their_prices = own_and_theirs(obs)
     if obs.agent == "seller":
-        low = max(ceil(obs.reservation), floor(theirs[-1]) + 1 if theirs else 1)
-        high = floor(min(hidden["buyer"]["reservation"], own[-1] if own else inf))
+        low = max(ceil(obs.reservation), floor(their_prices[-1]) + 1 if their_prices else 1)
+        high = floor(min(hidden["buyer"]["reservation"], own_prices[-1] if own_prices else inf))
     else:
-        low = max(ceil(hidden["seller"]["reservation"]), ceil(own[-1]) if own else 1)
-        high = min(floor(obs.budget), ceil(theirs[-1]) - 1)
+        low = max(ceil(hidden["seller"]["reservation"]), ceil(own_prices[-1]) if own_prices else 1)
+        high = min(floor(obs.budget), ceil(their_prices[-1]) - 1)
     return [*range(low, high + 1, max(1, (high - low) // PRICES))]
 
 
