@@ -1,9 +1,11 @@
 """Many visitors of the page at once: `python -m benchmarks.load --save`.
 
 Run by hand. Mixes of readers, players of scripts and players of the language model visit a page in
-a process of its own, by Gradio's protocol over HTTP; `/config` says which events there are. A
-visitor names its network address in `X-Forwarded-For`, so the page has to trust this machine as a
-proxy. Scripts, fonts and styles that browsers keep are not requested.
+a process of its own, by Gradio's protocol over HTTP; `/config` says which events there are.
+Gradio's client library would not do: it refuses events that are no part of the page's API, names no
+pressed button, and sends through the queue what a browser asks for directly. A visitor names its
+network address in `X-Forwarded-For`, so the page has to trust this machine as a proxy. Scripts,
+fonts and styles that browsers keep are not requested.
 """
 
 import argparse
@@ -118,8 +120,8 @@ class Script:
 
     def buttons(self, seen: list[Any], press: str) -> list[str]:
         """The labels of the buttons that do this."""
-        found = PRESS.findall(html.unescape(str(value_of(seen[self.moves]))))
-        return [label for name, label in found if name == press]
+        buttons = PRESS.findall(html.unescape(str(value_of(seen[self.moves]))))
+        return [label for name, label in buttons if name == press]
 
     def is_open(self, seen: list[Any]) -> bool:
         """Whether the game still runs: there is a move to make."""
@@ -136,16 +138,16 @@ class Script:
     def check(self, before: list[Any], after: list[Any], text: str) -> None:
         """Raise Refused where the page offers a script instead, Failure where no answer came."""
         was, now = (
-            [part["text"] for said in value_of(seen[self.chat]) or [] for part in said["content"]]
+            [part["text"] for line in value_of(seen[self.chat]) or [] for part in line["content"]]
             for seen in (before, after)
         )
         waits = bool(self.buttons(after, "ask_again"))
         # Up to two notes of the page may follow the answer, and one may be the answer.
-        is_told = now != was and any(text in one for one in now[-4:])
-        if is_told and not waits and (text not in now[-1] or not self.is_open(after)):
+        is_shown = now != was and any(text in line for line in now[-4:])
+        if is_shown and not waits and (text not in now[-1] or not self.is_open(after)):
             return
-        told = PROBLEM.search(str(value_of(after[self.moves])))
-        problem = " ".join(TAG.sub(" ", told[1] if told else "").split())
+        sentence = PROBLEM.search(str(value_of(after[self.moves])))
+        problem = " ".join(TAG.sub(" ", sentence[1] if sentence else "").split())
         if QUEUE_IS_FULL in problem:
             raise RefusedByPage(problem)
         # Equal reasons are counted together, so N stands for their numbers.
@@ -260,8 +262,8 @@ class Tab:
         queued = self.script.events[event]["queue"]
         path = "/gradio_api/queue/join" if queued else "/gradio_api/run/predict"
         answer = await self.crowd.http.post(path, json=body, headers=self.headers)
-        found = check_status(answer).json()
-        outputs = await self._await_outputs(found["event_id"]) if queued else found["data"]
+        content = check_status(answer).json()
+        outputs = await self._await_outputs(content["event_id"]) if queued else content["data"]
         for part, output in zip(self.script.events[event]["outputs"], outputs, strict=False):
             if part in self.script.by_part and not is_same(output):
                 if self.held.get(part, "") != value_of(output):
@@ -526,7 +528,7 @@ async def play_mix(
             "memory": memory}  # fmt: skip
 
 
-def play_on_own_page(name: str, seconds: float) -> dict[str, Any]:
+def play_on_fresh_page(name: str, seconds: float) -> dict[str, Any]:
     """Play a mix on a fresh page."""
     with running_app(environment=TRUSTED) as page:
         played = asyncio.run(play_mix(name, seconds, page.address, page.pid))
@@ -549,7 +551,7 @@ def main() -> None:
     mixes: list[dict[str, Any]] = []
     for name in options.mix:
         seconds = options.seconds * MIXES[name].part
-        mixes.append(play_on_own_page(name, seconds))
+        mixes.append(play_on_fresh_page(name, seconds))
         print_mix(mixes[-1])
     if options.save:
         config = {"seconds": options.seconds, "mixes": options.mix}

@@ -129,9 +129,9 @@ def play_arena(task: Task) -> Figures:
         start = time.perf_counter()
         played = [rollout(task, learner, seed).turns for seed in seeds]
         seconds = time.perf_counter() - start
-        own = sum(turn.agent == task.learner for turns in played for turn in turns)
+        steps = sum(turn.agent == task.learner for turns in played for turn in turns)
         speeds["episodes"].append(ARENA_EPISODES / seconds)
-        speeds["steps"].append(own / seconds)
+        speeds["steps"].append(steps / seconds)
     more = {"task": task.name, "episodes": ARENA_EPISODES, "cores": 1}
     return [
         figure(f"{unit} a second, {LAB}, {task.name}", f"{unit}/s", samples, **more)

@@ -131,20 +131,20 @@ class FairQueue:
     def _able(self, waiting: Mapping[Hashable, Visitor]) -> list[Hashable]:
         """Those of `waiting` that may run as soon as there is a place."""
         most, running = self.limits, self.running.values()
-        by_address = Counter(one.address for one in running if one.address)
-        by_session = Counter((one.address, one.session) for one in running)
-        players = {*self._recent, *(one.address for one in self.waiting.values())} - {""}
+        by_address = Counter(visitor.address for visitor in running if visitor.address)
+        by_session = Counter((visitor.address, visitor.session) for visitor in running)
+        players = {*self._recent, *(visitor.address for visitor in self.waiting.values())} - {""}
         beside = min(most.running_of_address, most.running_beside_others)
 
-        def may_run(one: Visitor) -> bool:
-            of_address = beside if players - {one.address} else most.running_of_address
+        def may_run(visitor: Visitor) -> bool:
+            of_address = beside if players - {visitor.address} else most.running_of_address
             return (
-                by_address[one.address] < of_address
-                and by_session[one.address, one.session] < most.of_session
+                by_address[visitor.address] < of_address
+                and by_session[visitor.address, visitor.session] < most.of_session
             )
 
-        able = {one: may_run(one) for one in set(waiting.values())}
-        return [key for key, one in waiting.items() if able[one]]
+        able = {visitor: may_run(visitor) for visitor in set(waiting.values())}
+        return [key for key, visitor in waiting.items() if able[visitor]]
 
 
 def _marks(visitor: Visitor) -> tuple[tuple[str], tuple[str, str]]:

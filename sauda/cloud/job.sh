@@ -2,65 +2,66 @@ set -euo pipefail
 set -m # every child leads a process group, so that it can be ended together with its own children
 export PYTHONUNBUFFERED=1 HF_HUB_DISABLE_PROGRESS_BARS=1 GIT_TERMINAL_PROMPT=0
 
-folder=''   # of the stage under way
-children=() # of the stage under way: what uploads its folder, and its training
+folder='' # of results under way, which the bucket has under the same path
+options=() # of its upload
 
-# FOLDER: one without a run is never sent, for it would replace what is kept.
+# A hidden file is one that is being written.
 upload() {
-  if [ -e "$1/run.json" ]; then
-    "$python" -m sauda jobs upload "$1" --to "$results"
-  fi
+  hf buckets sync --quiet --exclude '.*' "${options[@]}" "$folder" "$bucket/$folder"
 }
 
-# FOLDER: ends with the script, even where that is killed.
-keep_uploading() {
-  while sleep "$every" && kill -0 $$ 2>/dev/null; do
-    upload "$1" || echo "that upload failed; the next is in $every s" >&2
-  done
+# FOLDER [OPTION...]: brings the folder back from the bucket; from then on it is kept there.
+open() {
+  close
+  mkdir -p "$1"
+  hf buckets sync --quiet "$bucket/$1" "$1"
+  folder=$1 options=("${@:2}")
+  while sleep 300; do
+    upload || echo "that upload failed; the next is in 300 s" >&2
+  done &
 }
 
-end_children() {
-  for child in "${children[@]}"; do
+close() {
+  local child
+  for child in $(jobs -p); do
     kill -- "-$child" 2>/dev/null || true
     wait "$child" 2>/dev/null || true
   done
-  children=()
+  if [ -n "$folder" ]; then
+    upload || return 1 # without a number it would be the code from before the trap
+    folder=''
+  fi
 }
 
-# Whatever ended the script, the last state of the stage is kept; its code stays that of the stage.
+# Whatever ended the script, the last state is kept; the exit code stays that of the work.
 finish() {
   local code=$?
   trap - EXIT HUP INT TERM
   set +e
-  end_children
-  upload "$folder" || code=$((code ? code : 1))
+  close || code=$((code ? code : 1))
   exit "$code"
+}
+
+# COMMAND...: not in the foreground, so that a signal is answered at once.
+run() {
+  "$@" &
+  wait "$!"
 }
 
 # STAGE NAME [OPTION...]: trains it, or resumes it; NAME is what its artifact is called.
 train() {
-  local stage=$1 name=$2 run=$work/runs/$1
+  local stage=$1 name=$2
   shift 2
-  if [ ! -e "$run/run.json" ]; then
-    "$python" -m sauda jobs download "$stage" --from "$results" --into "$work/runs"
-  fi
-  if [ -e "$run/run.json" ]; then
+  open "runs/$stage" --delete # checkpoints that training removed
+  if [ -e "$folder/run.json" ]; then
     echo "resuming the run of $stage"
     set -- "$@" --resume
   fi
-  folder=$run
-  keep_uploading "$run" &
-  children=("$!")
-  "$python" -m sauda train "$stage" --model "$model" --out "$run" "$@" &
-  children+=("$!")
-  wait "$!" # not in the foreground: a signal is answered at once
-  end_children
-  if [ "$model" != toy ]; then # a toy's artifact is in its folder
-    mkdir -p "$run/training"
-    cp "artifacts/training/$name.json" "$run/training/"
+  run python -m sauda train "$stage" --out "$folder" "$@"
+  if [ -e "artifacts/training/$name.json" ]; then # that of a toy is in its folder
+    mkdir -p "$folder/training"
+    cp "artifacts/training/$name.json" "$folder/training/"
   fi
-  upload "$run"
-  folder=''
 }
 
 trap finish EXIT
@@ -68,4 +69,7 @@ trap 'exit 129' HUP
 trap 'exit 130' INT
 trap 'exit 143' TERM
 
-mkdir -p "$work/runs"
+git clone --quiet -- "$source" sauda
+cd sauda
+git checkout --quiet --detach "$revision"
+pip install --quiet --editable ".$extras"

@@ -8,24 +8,22 @@ flight and no game waits for another.
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 from env import get_task
 from sauda.cloud import CloudFault
-from sauda.cloud.shards import Engine, Piece, compute_missing, keep_plan, read_pieces
+from sauda.cloud.pieces import Engine, Piece, play_pieces, read_pieces
 from sauda.experiments.batches import join
 from sauda.experiments.comparison import model_columns, play_model
 from sauda.experiments.evaluate import EvaluationSpec, summarize_metric
 from sauda.games import game_of
 from sauda.llm.backends import Endpoint, RetryPolicy
 from sauda.llm.registry import player_spec
-from sauda.llm.turn import ModelGame, PlayerSpec, new_game, play_games
+from sauda.llm.turn import PlayerSpec, new_game, play_games
 from sauda.llm.types import Messages, Reply, ReplyError, Schema
 from sauda.records.store import source_digest
 
@@ -48,7 +46,7 @@ class Servers:
             raise ValueError("name at least one server")
         self.backends, self._clock = tuple(backends), clock
         self._under_way: Counter[int] = Counter()  # requests, by the backend's place
-        self._rests_until = [float("-inf")] * len(self.backends)
+        self._rests_until: Counter[int] = Counter()  # by the clock
         self._lock = threading.Lock()
 
     @property
@@ -58,38 +56,27 @@ class Servers:
 
     def __call__(self, messages: Messages, seed: int, schema: Schema | None = None) -> Reply:
         """The reply of one backend; ReplyError with every reason where none replies."""
-        tried: dict[int, str] = {}
-        while len(tried) < len(self.backends):
-            with self._turn(tried) as place:
-                try:
-                    return self.backends[place](messages, seed, schema)
-                except ReplyError as error:
-                    tried[place] = str(error)
-                    self._rests_until[place] = self._clock() + REST
-        raise ReplyError("no server answered: " + "; ".join(tried.values()))
+        reasons: dict[int, str] = {}
+        while left := [i for i in range(len(self.backends)) if i not in reasons]:
+            with self._lock:
+                now = self._clock()
+                place = min(left, key=lambda i: (self._rests_until[i] > now, self._under_way[i]))
+                self._under_way[place] += 1
+            try:
+                return self.backends[place](messages, seed, schema)
+            except ReplyError as error:
+                reasons[place] = str(error)
+                self._rests_until[place] = self._clock() + REST
+            finally:
+                with self._lock:
+                    self._under_way[place] -= 1
+        raise ReplyError("no server answered: " + "; ".join(reasons.values()))
 
     def batch(
         self, chats: Sequence[Messages], seeds: Sequence[int], schemas: Sequence[Schema | None]
     ) -> list[Reply]:
-        """The replies to many chats, all in flight at once."""
-        with ThreadPoolExecutor(max(1, len(chats))) as pool:
-            return list(pool.map(self, chats, seeds, schemas))
-
-    @contextmanager
-    def _turn(self, tried: Collection[int]) -> Iterator[int]:
-        """Context: the place of the backend to ask next, counted as busy meanwhile."""
-        with self._lock:
-            now = self._clock()
-            place = min(
-                (i for i in range(len(self.backends)) if i not in tried),
-                key=lambda i: (self._rests_until[i] > now, self._under_way[i]),
-            )
-            self._under_way[place] += 1
-        try:
-            yield place
-        finally:
-            with self._lock:
-                self._under_way[place] -= 1
+        """The replies to the chats, one after the other: each game asks in a thread of its own."""
+        return list(map(self, chats, seeds, schemas))
 
 
 @dataclass(frozen=True)
@@ -149,58 +136,43 @@ class Rollouts:
             del settings[name]
         return settings
 
+    def compute(self, piece: Piece) -> dict[str, Any]:
+        """The columns of a piece, who gave the replies, and the seconds it took, also of the CPU.
 
-def compute(wanted: Rollouts, piece: Piece) -> dict[str, Any]:
-    """The columns of a piece, who gave the replies, and the seconds it took, also of the CPU."""
-    task, player, seeds = get_task(wanted.task), wanted.spec(), piece.seeds
-    began, cpu = time.monotonic(), time.process_time()
-    if wanted.player:
-        columns, sources = play_model(task, player, seeds), {}
-    else:
-        games = play_in_flight([new_game(task, seed) for seed in seeds], player, wanted.in_flight)
-        columns = model_columns(task, games)
-        sources = Counter(turn.reply.source for game in games for turn in game.turns)
-    spent = {"seconds": time.monotonic() - began, "cpu_seconds": time.process_time() - cpu}
-    return {"columns": columns, "replies": sources, **spent}
-
-
-def play_in_flight(
-    games: Sequence[ModelGame], player: PlayerSpec, in_flight: int
-) -> Sequence[ModelGame]:
-    """Play `games` to their ends, each in a thread with one request at a time; returns them.
-
-    Raises ReplyError where no server replies; games that have not begun are then left.
-    """
-    with ThreadPoolExecutor(in_flight) as pool:
-        ends = [pool.submit(play_games, [game], player) for game in games]
-        try:
-            for end in ends:
-                end.result()
-        except ReplyError:
-            pool.shutdown(cancel_futures=True)
-            raise
-    return games
+        Raises ReplyError where no server replies; games that have not begun are then left.
+        """
+        task, player = get_task(self.task), self.spec()
+        began, cpu = time.monotonic(), time.process_time()
+        if self.player:
+            columns, sources = play_model(task, player, piece.seeds), {}
+        else:
+            games = [new_game(task, seed) for seed in piece.seeds]
+            with ThreadPoolExecutor(self.in_flight) as pool:
+                list(pool.map(lambda game: play_games([game], player), games))
+            columns = model_columns(task, games)
+            sources = Counter(turn.reply.source for game in games for turn in game.turns)
+        spent = {"seconds": time.monotonic() - began, "cpu_seconds": time.process_time() - cpu}
+        return {"columns": columns, "replies": sources, **spent}
 
 
-def play_missing(wanted: Rollouts, folder: Path, run: Engine) -> int:
+def play_missing(rollouts: Rollouts, folder: Path, run: Engine) -> int:
     """Play the games that `folder` lacks; returns the number of pieces.
 
     Raises ValueError where the folder holds other games, CloudFault where no server replies.
     """
-    keep_plan(folder, wanted.as_json())
     try:
-        return compute_missing(folder, wanted.pieces(), partial(compute, wanted), run)
+        return play_pieces(rollouts, rollouts.pieces(), folder, run)
     except ReplyError as error:
         raise CloudFault(f"{error}; the pieces before are kept") from error
 
 
-def summarize_games(wanted: Rollouts, folder: Path) -> dict[str, Any]:
+def summarize_games(rollouts: Rollouts, folder: Path) -> dict[str, Any]:
     """The figures of games that are all in `folder`, and under them their columns.
 
     `games_a_minute` is what one worker played, `games_a_cpu_minute` counts its own CPU time.
     """
-    pieces = read_pieces(folder, wanted.pieces())
-    columns, game = join([piece["columns"] for piece in pieces]), game_of(wanted.task).columns
+    pieces = read_pieces(folder, rollouts.pieces())
+    columns, game = join([piece["columns"] for piece in pieces]), game_of(rollouts.task).columns
     n = len(columns["grade"])
     spent = {name: sum(piece[name] for piece in pieces) for name in ("seconds", "cpu_seconds")}
     return {

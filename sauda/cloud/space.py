@@ -9,7 +9,6 @@ import shutil
 import subprocess
 import sys
 import tarfile
-import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -38,7 +37,6 @@ SECRETS = {  # each begins with letters or signs that Python's search finds fast
     "an address with a password": r"://[^\s/:@\"'{}]+:[^\s/@\"'{}]{6,}@",
 }
 SECRET_FILES = re.compile(r"(?i)\.env(\..*)?|\.netrc|id_(rsa|ed25519|ecdsa)|.*\.(pem|p12|pfx|key)")
-IMPORTS_WITHIN = 300  # seconds for the app
 STARTS_WITHIN = 1800.0  # seconds for the build and the start, the Hub's own limit
 POLL = 5.0  # seconds between two questions whether it runs
 LOG_LINES = 30
@@ -71,8 +69,8 @@ def stage(folder: Path, repository: Path = REPOSITORY) -> Staged:
     commit = git("rev-parse", "HEAD").decode().strip()
     changed = git("status", "--porcelain").decode().splitlines()
     with tarfile.open(fileobj=io.BytesIO(git("archive", "--format=tar", commit))) as files:
-        kept = [one for one in files if one.name.split("/")[0] not in LEFT_OUT]
-        files.extractall(folder, members=kept, filter="data")
+        members = [file for file in files if file.name.split("/")[0] not in LEFT_OUT]
+        files.extractall(folder, members=members, filter="data")
     return Staged(folder, commit, len(changed))
 
 
@@ -159,36 +157,36 @@ def requirements(folder: Path) -> list[Requirement]:
 # Whether it runs with its requirements alone
 
 
+LOAD_APP = """
+import sys
+sys.path.insert(0, ".")
+try:
+    import app
+except BaseException as error:
+    sys.exit(f"importing app: {type(error).__name__}: {error}")
+"""
+
+
 class NoEnvironment(RuntimeError):
     """No fresh environment could be made; the message says why."""
 
 
-def import_faults(folder: Path, python: str, wanted: Sequence[str]) -> list[str]:
+def import_faults(folder: Path, python: str, packages: Sequence[str]) -> list[str]:
     """What is wrong where the app of a staged folder is loaded in a new environment.
 
-    The environment has the Python of a version such as "3.12" and the packages `wanted`, from the
-    index that uv is set to. Raises NoEnvironment where uv, this Python or a package is not there.
+    The environment has the Python of a version such as "3.12" and `packages`, in uv's options, from
+    the index that uv is set to. Raises NoEnvironment where uv, this Python or a package is missing.
     """
-    with tempfile.TemporaryDirectory(prefix="sauda-fresh-") as place:
-        fresh = Path(place, "bin", "python")
-        _run_uv(python, "venv", "--no-python-downloads", "--python", python, place)
-        if wanted:
-            _run_uv(python, "pip", "install", "--python", str(fresh), *wanted)
-        command = [str(fresh), "-P", "-c", "import sys; sys.path.insert(0, '.'); import app"]
-        run = subprocess.run(
-            command, cwd=folder, capture_output=True, text=True, timeout=IMPORTS_WITHIN
-        )
-        return [f"importing app: {run.stderr.strip().splitlines()[-1]}"] if run.returncode else []
-
-
-def _run_uv(python: str, *arguments: str) -> None:
     uv = shutil.which("uv", path=os.pathsep.join([str(Path(sys.executable).parent), os.defpath]))
     if uv is None:
         raise NoEnvironment("uv is not installed: `pip install -e .[dev]` brings it")
-    run = subprocess.run([uv, *arguments, "--quiet"], capture_output=True, text=True)
-    if run.returncode:
-        reason = run.stderr.strip()[-800:]
-        raise NoEnvironment(f"`uv {arguments[0]}` for Python {python}: {reason}")
+    fresh = ["run", "--quiet", "--isolated", "--no-project", "--no-python-downloads"]
+    command = [uv, *fresh, "--python", python, *packages, "python", "-P", "-c", LOAD_APP]
+    run = subprocess.run(command, cwd=folder, capture_output=True, text=True)
+    fault = (run.stderr.strip().splitlines() or [""])[-1]
+    if run.returncode and not fault.startswith("importing app: "):
+        raise NoEnvironment(f"uv for Python {python}: {run.stderr.strip()[-800:]}")
+    return [fault] if run.returncode else []
 
 
 # The upload

@@ -96,14 +96,14 @@ def leaderboard(options: argparse.Namespace) -> int:
         return 0
     failed = False
     for recorded in records_in(file):
-        found = list(entry_faults(recorded)) if options.verify else []
-        failed |= bool(found)
-        sign = ("FAIL " if found else "ok   ") if options.verify else ""
+        faults = list(entry_faults(recorded)) if options.verify else []
+        failed |= bool(faults)
+        sign = ("FAIL " if faults else "ok   ") if options.verify else ""
         _say(
             f"{sign}{recorded['entry']} {recorded['name']} on {recorded['task']}:"
             f" {mean_with_interval(recorded['grade']).strip()}, n = {len(recorded['games'])}"
         )
-        for place in found[:SHOWN]:
+        for place in faults[:SHOWN]:
             _say(f"     {place}")
     return int(failed)
 
@@ -137,8 +137,8 @@ def fill(text: str) -> str:
     template = folder.get_template("readme.jinja")
     context = template.new_context({"rows": select_rows, "data": lambda file: load(file).data})
 
-    def table(found: re.Match[str]) -> str:
-        name = found[1]
+    def table(mark: re.Match[str]) -> str:
+        name = mark[1]
         if name not in template.blocks:
             raise ValueError(f"no table {name!r}; tables are {', '.join(template.blocks)}")
         written = "".join(template.blocks[name](context)).strip()

@@ -5,15 +5,16 @@ import json
 import os
 import subprocess
 import tempfile
-from dataclasses import asdict, fields, replace
+from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any
 
-from sauda.cloud import CloudFault, jobs, shards, space
+from sauda.cloud import CloudFault, jobs, pieces, shards, space
 from sauda.cloud import rollouts as games
 from sauda.commands import console
 from sauda.commands.console import add_command, with_reason
 from sauda.commands.games import add_table_options, file_of, print_tables, spec_of
+from sauda.llm.registry import is_model
 from sauda.records.store import REPOSITORY, write
 from sauda.train import STAGES
 
@@ -48,36 +49,24 @@ def _add_jobs(verbs: Any) -> None:
     verb.add_argument("--model", default="mini", help="toy, mini, 8b, or a repository")
     _add_job_options(verb, timeout="6h")
     verb.add_argument("--flavor", nargs="+", default=(), help="by default all that fit")
-    verb = add_command(verbs, "upload", upload, "keep the folder of a run in the results")
-    verb.add_argument("folder", type=Path)
-    verb.add_argument("--to", required=True)
-    about = "bring a run back from the results, if there is one"
-    verb = add_command(verbs, "download", download, about)
-    verb.add_argument("name")
-    verb.add_argument("--from", required=True, dest="results")
-    verb.add_argument("--into", type=Path, required=True)
 
 
 def _add_job_options(parser: argparse.ArgumentParser, timeout: str) -> None:
-    parser.add_argument("--to", required=True, help="results: a repository OWNER/NAME or file:PATH")
+    parser.add_argument("--to", required=True, help="bucket of the results, OWNER/NAME")
     parser.add_argument("--source", help="repository to clone; by default origin")
     parser.add_argument("--revision", help="its commit; by default this tree's")
     parser.add_argument("--timeout", default=timeout, help="such as 90m or 6h")
     parser.add_argument("--dry-run", action="store_true", help="print the job; submit nothing")
 
 
-def _job_settings(options: argparse.Namespace) -> dict[str, Any]:
-    """The settings that every job takes."""
-    results = options.to
-    if (folder := jobs.local_folder(results)) is not None:
-        results = f"file:{folder.absolute()}"
-    source = options.source or _git("remote", "get-url", "origin")
-    if jobs.is_address(source):
-        revision = options.revision or _git("rev-parse", "HEAD")
-    else:
-        source, revision = str(Path(source).absolute()), ""
-    names = ("results", "source", "revision", "timeout")
-    return dict(zip(names, (results, source, revision, options.timeout), strict=True))
+def _where(options: argparse.Namespace) -> dict[str, str]:
+    """The fields that every job takes."""
+    return {
+        "bucket": options.to,
+        "source": options.source or _git("remote", "get-url", "origin"),
+        "revision": options.revision or _git("rev-parse", "HEAD"),
+        "timeout": options.timeout,
+    }
 
 
 def _git(*command: str) -> str:
@@ -89,30 +78,22 @@ def _git(*command: str) -> str:
     return git.stdout.strip()
 
 
+def _submit(wanted: list[jobs.Job], options: argparse.Namespace) -> None:
+    """Submit jobs, or print what would be submitted."""
+    from huggingface_hub import HfApi, get_token
+
+    if options.dry_run:
+        print(jobs.describe(wanted), end="")
+        return
+    for job in wanted:
+        jobs.submit(job, HfApi(), get_token() or "")
+
+
 @with_reason
 def train(options: argparse.Namespace) -> None:
     """Submit the training of stages, or print what would be submitted."""
-    from huggingface_hub import HfApi, get_token
-
     stages = STAGES if options.stage == "all" else (options.stage,)
-    job = jobs.TrainingJob(stages=stages, model=options.model, **_job_settings(options))
-    job = replace(job, flavors=jobs.training_flavors(options.model, stages, options.flavor))
-    if options.dry_run:
-        print(job.summary(), end="")
-        return
-    jobs.submit(job, job.name, job.script(), HfApi(), get_token() or "")
-
-
-@with_reason
-def upload(options: argparse.Namespace) -> None:
-    """Keep the folder of a run in the results."""
-    jobs.upload(options.folder.absolute(), options.to)
-
-
-@with_reason
-def download(options: argparse.Namespace) -> None:
-    """Bring a run back from the results."""
-    jobs.download(options.name, options.results, options.into.absolute())
+    _submit([jobs.training_job(stages, options.model, options.flavor, **_where(options))], options)
 
 
 # Shards
@@ -139,18 +120,21 @@ def _add_shards(verbs: Any) -> None:
     add_plan_options(verb)
     verb.add_argument("--flavor", nargs="+", default=["cpu-upgrade"], help="machines, each tried")
     _add_job_options(verb, timeout="2h")
-    verb = add_command(verbs, "collect", collect, "bring the pieces of jobs into one folder")
-    verb.add_argument("--from", required=True, dest="results")
-    verb.add_argument("--shards", type=int, required=True)
-    verb.add_argument("--folder", type=Path, required=True)
+
+
+def _plan(options: argparse.Namespace) -> shards.Plan:
+    spec = spec_of(options)
+    if models := [name for name in spec.policies if is_model(name)]:
+        raise ValueError(f"{', '.join(models)}: games of language models are played by `rollouts`")
+    return shards.Plan(spec, options.shards)
 
 
 @with_reason
 def play_shards(options: argparse.Namespace) -> None:
     """Play some shards of an evaluation, of all by default."""
-    plan = shards.Plan(spec_of(options), options.shards)
+    plan = _plan(options)
     with console.choose_engine(options) as engine:
-        played = shards.play_pieces(plan, options.folder, engine, options.shard)
+        played = pieces.play_pieces(plan, plan.pieces(options.shard), options.folder, engine)
     print(f"played {played} pieces into {options.folder}")
 
 
@@ -168,28 +152,10 @@ def merge(options: argparse.Namespace) -> int:
 @with_reason
 def submit_shards(options: argparse.Namespace) -> None:
     """Submit one job per shard, or print what would be submitted."""
-    from huggingface_hub import HfApi, get_token
-
-    plan = shards.Plan(spec_of(options), options.shards)
-    chosen = tuple(options.shard or range(1, plan.shards + 1))
-    flavors = jobs.cpu_flavors(options.flavor)
-    wanted = jobs.ShardJobs(plan=plan, shards=chosen, flavors=flavors, **_job_settings(options))
-    if options.dry_run:
-        print(wanted.summary(), end="")
-        return
-    for shard in chosen:
-        script = wanted.script(shard)
-        jobs.submit(wanted, wanted.name(shard), script, HfApi(), get_token() or "")
-
-
-@with_reason
-def collect(options: argparse.Namespace) -> None:
-    """Bring the pieces of jobs into one folder, and say which shards are not there yet."""
-
-    absent = jobs.collect(options.results, options.shards, options.folder)
-    there = options.shards - len(absent)
-    lack = f"; not there yet: {', '.join(map(str, absent))}" if absent else ""
-    print(f"collected {there} of {options.shards} shards in {options.folder}{lack}")
+    plan = _plan(options)
+    where = {"flavors": jobs.cpu_flavors(options.flavor), **_where(options)}
+    chosen = options.shard or range(1, plan.shards + 1)
+    _submit([jobs.shard_job(plan, shard, **where) for shard in chosen], options)
 
 
 # Rollouts
@@ -229,12 +195,12 @@ def rollouts(options: argparse.Namespace) -> None:
     usual = 4 * options.in_flight if options.servers else games.BATCH
     given |= {"servers": tuple(options.servers), "token": os.environ.get(TOKEN)}
     given |= {"batch": usual if options.batch is None else options.batch, "retry": games.PATIENT}
-    wanted = games.Rollouts(**given)
+    rollout_spec = games.Rollouts(**given)
     with console.choose_engine(options) as engine:
-        games.play_missing(wanted, options.folder, engine)
-    figures = games.summarize_games(wanted, options.folder)
+        games.play_missing(rollout_spec, options.folder, engine)
+    figures = games.summarize_games(rollout_spec, options.folder)
     if options.out is not None:
-        config = {name: value for name, value in asdict(wanted).items() if name != "token"}
+        config = {name: value for name, value in asdict(rollout_spec).items() if name != "token"}
         write(options.out, json.dumps({"config": config, "data": figures}, indent=1) + "\n")
     ends = ", ".join(f"{end} {count}" for end, count in figures["ends"].items() if count)
     print(f"n {figures['n']:,}  grade {console.mean_with_interval(figures['grade'])}  {ends}")
@@ -288,13 +254,13 @@ def _check_imports(folder: Path, python: str) -> bool | None:
     The fresh environment has what a Space installs beside requirements.txt.
     """
     space_adds = f"gradio[oauth,mcp]=={space.front_matter(folder)['sdk_version']}"
-    wanted = ["--requirement", str(folder / "requirements.txt"), space_adds]
+    packages = ["--with-requirements", "requirements.txt", "--with", space_adds]
     try:
-        found = space.import_faults(folder, python, wanted)
+        faults = space.import_faults(folder, python, packages)
     except space.NoEnvironment as error:
         print(f"not checked: imports under Python {python}; {error}")
         return None
-    return _report(f"imports under Python {python}", found)
+    return _report(f"imports under Python {python}", faults)
 
 
 def _upload(staged: space.Staged, name: str) -> None:

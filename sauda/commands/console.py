@@ -56,7 +56,7 @@ def add_engine_options(parser: argparse.ArgumentParser) -> None:
 
 def choose_engine(options: argparse.Namespace) -> AbstractContextManager:
     """The engine that the options name; ValueError for an address without Ray."""
-    from sauda.cloud.shards import engine
+    from sauda.cloud.pieces import engine
 
     if options.address and options.engine != "ray":
         raise ValueError("--address is that of a Ray cluster: say --engine ray as well")

@@ -61,7 +61,7 @@ def add(commands: Any) -> None:
 
     parser = console.add_command(commands, "run", run)
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
-    places = (f"  {name:16} {one.about}" for name, one in index().items())
+    places = (f"  {name:16} {listed.about}" for name, listed in index().items())
     parser.epilog = "\n".join(("experiments:", *places))
     parser.add_argument("name", metavar="NAME", help="of the experiment")
     parser.add_argument(
@@ -98,15 +98,11 @@ def add_table_options(parser: argparse.ArgumentParser) -> None:
 def evaluate(options: argparse.Namespace) -> None:
     """Evaluate policies on tasks of one game, save the artifact and print its rows."""
     from sauda.cloud.shards import evaluate_on
-    from sauda.experiments.evaluate import evaluate as play_all
 
     spec = spec_of(options)
     out = file_of(spec, options.out)
-    if options.engine == "process" and not options.address:
-        data = play_all(spec, workers=options.workers)
-    else:
-        with console.choose_engine(options) as engine:
-            data = evaluate_on(engine, spec)
+    with console.choose_engine(options) as engine:
+        data = evaluate_on(engine, spec)
     console.save_measured(out, spec.as_json(), data)
     print_tables(data)
 
@@ -138,16 +134,16 @@ def file_of(spec: Any, out: str | None) -> str:
     A registered file takes only the whole table that its name says.
     """
     arena, family = bool(spec.game().others), whole_family(spec)
-    wanted = "evaluation/arena-NAME.json" if arena else "evaluation/NAME.json"
+    example = "evaluation/arena-NAME.json" if arena else "evaluation/NAME.json"
     whole = f"evaluation/{family}-{spec.split}.json" if family else None
     out = out or whole
     if out and entry(out).kind != ("arena/2" if arena else "evaluation/1"):
         raise ValueError(
-            f"{out} is of kind {entry(out).kind}, so it cannot hold an evaluation; say {wanted}"
+            f"{out} is of kind {entry(out).kind}, so it cannot hold an evaluation; say {example}"
         )
     if out is None or (out != whole and out in ENTRIES):
         raise ValueError(
-            f"a part of the table needs a file of its own: say --out {wanted}, so that "
+            f"a part of the table needs a file of its own: say --out {example}, so that "
             "the whole one stays"
         )
     return out
@@ -185,9 +181,10 @@ def run(options: argparse.Namespace) -> int:
 
     Settings other than those of the artifact are printed, and saved only where `--out` says.
     """
-    found = find(options.name)
-    chosen = vars(found.parser(f"python -m sauda run {options.name}").parse_args(options.options))
+    experiment = find(options.name)
+    parser = experiment.parser(f"python -m sauda run {options.name}")
+    chosen = vars(parser.parse_args(options.options))
     console.check_output(out := chosen.pop("out"))
-    made, file = found.run(chosen, out)
+    made, file = experiment.run(chosen, out)
     print(f"wrote {file}" if file else "not saved: --out FILE keeps the result of other settings")
     print_tables(made.data.as_json())

@@ -107,7 +107,7 @@ def read_settings(stage: str, arguments: Sequence[str]) -> tuple[Any, argparse.N
 
 
 def options_of(settings: Any) -> type:
-    """The settings that are numbers, texts or several of them, as HfArgumentParser takes them."""
+    """The settings that are numbers, texts or lists of them, as a class for HfArgumentParser."""
     options = []
     for each in fields(settings):
         value, about = getattr(settings, each.name), each.metadata
@@ -198,12 +198,14 @@ def examples(options: argparse.Namespace) -> int:
 
     loaded = load_dialogues(options.source or "", options.data, options.hub or "")
     made, left_out = run(report_use(loaded))
-    for (role, part), n in sorted(Counter((one.role, one.part) for one in made).items()):
+    for (role, part), n in sorted(
+        Counter((example.role, example.part) for example in made).items()
+    ):
         print(f"{role:10} {part:10} {n:7,} examples")
     for reason, n in left_out.items():
         print(f"turns left out, {reason}: {n:,}")
     if options.to:
-        lines = (json.dumps(asdict(one), ensure_ascii=False) for one in made)
+        lines = (json.dumps(asdict(example), ensure_ascii=False) for example in made)
         try:
             write(options.to, "".join(f"{line}\n" for line in lines))
         except OSError as error:

@@ -16,7 +16,7 @@ RUN = "python -m sauda run "
 
 def index() -> dict[str, Entry]:
     """What an experiment fills, by name, in order; imports none of them."""
-    made = {one.command.removeprefix(RUN): one for one in FILES if one.command.startswith(RUN)}
+    made = {f.command.removeprefix(RUN): f for f in FILES if f.command.startswith(RUN)}
     return dict(sorted(made.items()))
 
 

@@ -31,6 +31,30 @@ def grades(task: Task | str, player: Policy, seeds: Sequence[int]) -> np.ndarray
     return np.array([task.grade(rollout(task, player, seed).final) for seed in seeds])
 
 
+def cross_entropy(
+    grade: Callable[[int, np.ndarray], float],
+    size: int,
+    population: int,
+    elites: int,
+    generations: int,
+    rng: np.random.Generator,
+) -> tuple[np.ndarray, list[float]]:
+    """The point of the unit cube with the best grades, shape (size,), by the cross-entropy method.
+
+    Rubinstein (1999): draw candidates, keep the best few, fit mean and spread to them, draw again.
+    `grade` is that of a point in a generation. Returns the mean of the last fit, and the elite's
+    mean grade by generation.
+    """
+    mean, spread, reached = np.full(size, 0.5), np.full(size, 0.3), []
+    for generation in range(generations):
+        points = np.clip(mean + spread * rng.standard_normal((population, size)), 0, 1)
+        won = np.array([grade(generation, point) for point in points])
+        best = won.argsort(kind="stable")[::-1][:elites]
+        mean, spread = points[best].mean(0), points[best].std(0) + 0.02
+        reached.append(round(float(won[best].mean()), 6))
+    return mean, reached
+
+
 def round_all(values: Iterable[float]) -> list[float]:
     """The values as artifacts hold them, to six digits."""
     return [round(float(value), 6) for value in values]
@@ -57,10 +81,10 @@ def in_batches(
     """
     pieces = []
     for start in range(0, len(items), batch):
-        some = items[start : start + batch]
-        file = folder / f"{sha256(key(some).encode()).hexdigest()[:24]}.json"
+        part = items[start : start + batch]
+        file = folder / f"{sha256(key(part).encode()).hexdigest()[:24]}.json"
         if not file.exists():
-            write(file, json.dumps(play(some), ensure_ascii=False))
+            write(file, json.dumps(play(part), ensure_ascii=False))
         pieces.append(json.loads(file.read_text(encoding="utf-8")))
     return join(pieces)
 
@@ -80,8 +104,8 @@ def play_model_batches(
     weights = player_spec(name).weights
     version = version_of(load_once(weights) if weights else None)
 
-    def key(some: Sequence[int]) -> str:
-        return repr((name, about, list(some), version))
+    def key(part: Sequence[int]) -> str:
+        return repr((name, about, list(part), version))
 
     return in_batches(seeds, batch, folder, key, play)
 
@@ -106,7 +130,7 @@ def play_cells(
         done = progress(done, len(jobs), "playing", "batch")
         for (cell, _), piece in zip(jobs, done, strict=True):
             pieces[cell].append(piece)
-    return {cell: join(some) for cell, some in pieces.items()}
+    return {cell: join(parts) for cell, parts in pieces.items()}
 
 
 def join(pieces: Sequence[Any]) -> Any:
@@ -122,7 +146,7 @@ def take_first(columns: Mapping[str, Any], n: int) -> dict[str, Any]:
     """The first `n` episodes of `columns`, with values per deal or per episode."""
     had = len(columns["grade"])
     return {
-        name: {part: some[:n] for part, some in values.items()}
+        name: {part: numbers[:n] for part, numbers in values.items()}
         if isinstance(values, Mapping)
         else values[: n * (len(values) // had)]
         for name, values in columns.items()

@@ -79,9 +79,9 @@ def deal_by_words(first: int) -> list[dict[str, Any]]:
     """
     for seed in count(first):
         spoken, silent = (play(MARKET, name, seed) for name in (LISTENER, BAYESIAN))
-        said = [move.get("message", "") for move in spoken["moves"] if move["agent"] == "buyer"]
+        lines = [move.get("message", "") for move in spoken["moves"] if move["agent"] == "buyer"]
         key = env.market.KEYS[seller_type(env.get_task(MARKET), seed)]
-        is_key_said = any(env.speech.act_in(text)[0] == key for text in said)
+        is_key_said = any(env.speech.act_in(text)[0] == key for text in lines)
         if is_key_said and spoken["end"] == env.EndReason.AGREEMENT != silent["end"]:
             return [spoken, silent]
 
@@ -247,8 +247,8 @@ def record_game(game: ModelGame, name: str) -> dict[str, Any]:
 def count_acts(games: Iterable[Mapping[str, Any]]) -> dict[str, int]:
     """How often each speech act is said in games as JSON; none outside the open market."""
     moves = [move for game in games if game["task"] in BAZAAR for move in game["moves"]]
-    said = (act_of(move.get("message", "")) for move in moves if move["agent"] == "buyer")
-    counts = Counter(filter(None, said))
+    acts = (act_of(move.get("message", "")) for move in moves if move["agent"] == "buyer")
+    counts = Counter(filter(None, acts))
     return {act: counts[act] for act in env.speech.ACTS if act in counts}
 
 

@@ -70,7 +70,7 @@ def states_of_model(player: PlayerSpec) -> States:
     def ask(seen: Sequence[env.Observation], seeds: Sequence[int]) -> list[Stated | None]:
         chats = [ask_belief(obs) for obs in seen]
         replies = player.generate.batch(chats, list(seeds), [None] * len(seen))
-        return [read_stated(one.text, obs) for one, obs in zip(replies, seen, strict=True)]
+        return [read_stated(reply.text, obs) for reply, obs in zip(replies, seen, strict=True)]
 
     return ask
 
@@ -122,11 +122,11 @@ def adopt(obs: env.Observation, now: Belief, stated: Stated | None) -> Belief:
 
 def _with_mass(weights: np.ndarray, parts: Sequence[tuple[np.ndarray, float]]) -> np.ndarray:
     """The weights with so much mass in each part, those without any left out; they sum to 1."""
-    found = np.zeros_like(weights)
+    shares = np.zeros_like(weights)
     for part, mass in parts:
         if (had := weights[part].sum()) > 0:
-            found[part] = mass * weights[part] / had
-    return found / found.sum()
+            shares[part] = mass * weights[part] / had
+    return shares / shares.sum()
 
 
 # Games --------------------------------------------------------------------------------------------
@@ -145,15 +145,15 @@ def play_believing(seeds: Sequence[int], states: States) -> dict[str, Any]:
     counts = {name: [0.0] * len(seeds) for name in COUNTS}
     while running := [i for i, play in enumerate(plays) if task.env.to_act(play.state)]:
         seen = [task.env.observe(plays[i].state, task.learner) for i in running]
-        said = states(seen, [plays[i].seed for i in running])
-        for i, obs, stated in zip(running, seen, said, strict=True):
+        beliefs = states(seen, [plays[i].seed for i in running])
+        for i, obs, stated in zip(running, seen, beliefs, strict=True):
             now = believe(obs)
             counts["asked"][i] += 1
             if stated is not None:
                 counts["stated"][i] += 1
                 seller = plays[i].state.private["seller"]["stance"]
-                for prefix, one in (("", stated), ("own_", Stated(*now.stated()))):
-                    for name, value in _score(one, seller, obs).items():
+                for prefix, belief in (("", stated), ("own_", Stated(*now.stated()))):
+                    for name, value in _score(belief, seller, obs).items():
                         counts[prefix + name][i] += value
             action = PLANNER.decide(adopt(obs, now, stated), obs)
             plays[i] = env.advance(task, task.opponents, env.move(task, plays[i], action))
@@ -180,14 +180,14 @@ def measure(name: str, seeds: Sequence[int]) -> dict[str, Any]:
     if is_model(name):
         model = player_spec(name)
         states = states_of_model(model)
-        own = [game.grade for game in batches.play_together(task, model, seeds)]
+        won = [game.grade for game in batches.play_together(task, model, seeds)]
     else:
         player = get_policy(task, name)
-        own = batches.grades(task, player, seeds)
+        won = batches.grades(task, player, seeds)
         if isinstance(player, Listener):
             states = states_of_planner(player)
     believing = play_believing(seeds, states) if states else {}
-    return {"own": batches.round_all(own), **believing}
+    return {"own": batches.round_all(won), **believing}
 
 
 # Difficulty ---------------------------------------------------------------------------------------
@@ -278,14 +278,14 @@ def row_of(
     name: str, columns: Mapping[str, Any], planner: np.ndarray, bins: np.ndarray
 ) -> dict[str, Any]:
     """A player's row from its columns; `bins` says to which one each game belongs."""
-    own, adopted = np.array(columns["own"]), np.array(columns["grade"])
+    won, adopted = np.array(columns["own"]), np.array(columns["grade"])
     return {
         "player": name,
-        "grade": mean_of(own),
+        "grade": mean_of(won),
         "adopted": mean_of(adopted),  # the planner's grade with the belief that it states
         "inference": difference_of(planner, adopted),
-        "control": difference_of(adopted, own),
-        "bins": [mean_of(own[bins == place]) for place in range(1, len(BINS) + 1)],
+        "control": difference_of(adopted, won),
+        "bins": [mean_of(won[bins == place]) for place in range(1, len(BINS) + 1)],
         "beliefs": score_of(columns) if is_model(name) or sum(columns["stated"]) else None,
     }
 
@@ -293,12 +293,12 @@ def row_of(
 def score_of(columns: Mapping[str, Any]) -> dict[str, Any]:
     """How good the stated beliefs of some columns are."""
     asked, stated = int(sum(columns["asked"])), np.array(columns["stated"])
-    some = stated > 0
+    has_stated = stated > 0
 
     def share(name: str) -> dict[str, float] | None:
-        if not some.any():
+        if not has_stated.any():
             return None
-        return name_interval(pooled_share(np.array(columns[name])[some], stated[some]))
+        return name_interval(pooled_share(np.array(columns[name])[has_stated], stated[has_stated]))
 
     return {
         "n": asked,
@@ -344,7 +344,7 @@ def summarize(
             )
             for place, name in enumerate(BINS, 1)
         ],
-        "rows": [row_of(name, own, planner, bins) for name, own in columns.items()],
+        "rows": [row_of(name, by_game, planner, bins) for name, by_game in columns.items()],
     }
 
 

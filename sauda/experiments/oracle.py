@@ -16,7 +16,7 @@ import numpy as np
 
 from env import Accept, Observation, Offer, Policy, WalkAway, get_task, speech
 from sauda.experiments.base import experiment
-from sauda.experiments.batches import grades, play_cells
+from sauda.experiments.batches import cross_entropy, grades, play_cells
 from sauda.games.bazaar_columns import OPEN_MARKET, policies
 from sauda.policies import SLOW
 from sauda.policies.bazaar import Babbles, Echoes, Quotes, Says
@@ -37,10 +37,9 @@ GRADED = 400  # training games, after those of a search, on which families of sc
 
 # The best scripts ---------------------------------------------------------------------------------
 #
-# The cross-entropy method, Rubinstein (1999): draw candidates, keep the best few, fit mean and
-# spread to them, draw again. All candidates of a generation meet the same games, every generation
-# new ones. What is found is the mean of the last fit; its grade is measured on training games that
-# the search did not use. None of these games is about an unseen listing.
+# By the cross-entropy method. All candidates of a generation meet the same games, every generation
+# new ones. What is found is graded on training games that the search did not use. None of these
+# games is about an unseen listing.
 
 
 class TunedScripts(Record):
@@ -55,19 +54,16 @@ def search_numbers(
 ) -> tuple[dict[str, float], list[float]]:
     """The numbers found for a family on a task, and the elite's mean grade by generation."""
     kind = FAMILIES[family]
-    size = len(fields(kind))
     rng = np.random.default_rng([SPOKEN.index(task), list(FAMILIES).index(family), SEARCH])
-    games = seen_seeds(get_task(task))
-    mean, spread = np.full(size, 0.5), np.full(size, 0.3)
-    reached = []
-    for _ in range(generations):
-        points = np.clip(mean + spread * rng.standard_normal((population, size)), 0, 1)
-        played = list(islice(games, seeds))
-        won = np.array([grades(task, at(kind, point), played).mean() for point in points])
-        best = won.argsort(kind="stable")[::-1][:elites]
-        mean, spread = points[best].mean(0), points[best].std(0) + 0.02
-        reached.append(round(float(won[best].mean()), 6))
-    return asdict(at(kind, mean)), reached
+    games = list(islice(seen_seeds(get_task(task)), generations * seeds))
+
+    def grade(generation: int, point: np.ndarray) -> float:
+        played = games[generation * seeds : (generation + 1) * seeds]
+        return grades(task, at(kind, point), played).mean()
+
+    size = len(fields(kind))
+    point, reached = cross_entropy(grade, size, population, elites, generations, rng)
+    return asdict(at(kind, point)), reached
 
 
 def tune(task: str, family: str, settings: Mapping[str, int], episodes: int) -> dict[str, Any]:
@@ -105,9 +101,9 @@ def tuned(
     }  # fmt: skip
     jobs = list(product(SPOKEN, FAMILIES))
     with ProcessPoolExecutor(workers) as pool:
-        found = [pool.submit(tune, *job, settings, episodes) for job in jobs]
-        done = (one.result() for one in found)
-        rows = list(progress(done, len(jobs), "tuning scripts", "family"))
+        futures = [pool.submit(tune, *job, settings, episodes) for job in jobs]
+        tuned_rows = (future.result() for future in futures)
+        rows = list(progress(tuned_rows, len(jobs), "tuning scripts", "family"))
     return {"graded": GRADED, "rows": rows}
 
 
@@ -139,9 +135,9 @@ class Script:
 
     def __str__(self) -> str:
         bids = ", ".join(f"{share:.2f}" for share in self.shares)
-        said = ", ".join(act or "nothing" for act in self.acts)
+        acts = ", ".join(act or "nothing" for act in self.acts)
         ends = " takes the last ask" * self.accepts_last
-        return f"bids {bids} of the first ask; says {said};{ends} leaves from move {self.leaves}"
+        return f"bids {bids} of the first ask; says {acts};{ends} leaves from move {self.leaves}"
 
 
 @dataclass(frozen=True)
@@ -281,13 +277,13 @@ def search_all(
     def play_all(players: Mapping[str, Policy]) -> list[dict[str, Any]]:
         won = pool.map(partial(grades, task, seeds=holdout), players.values())
         return [
-            {"what": what, **mean_of(own), "gain": difference_of(own, honest)}
-            for what, own in zip(players, won, strict=True)
+            {"what": what, **mean_of(values), "gain": difference_of(values, honest)}
+            for what, values in zip(players, won, strict=True)
         ]
 
     tries = map(random_script, range(scripts))
     won = pool.map(partial(grades, task, seeds=train), tries, chunksize=10)
-    tried = [float(own.mean()) for own in won]
+    tried = [float(values.mean()) for values in won]
     best = map(random_script, np.argsort(tried, kind="stable")[::-1][:FINALISTS].tolist())
     return {
         "exploits": play_all(exploits(task)),
@@ -315,9 +311,9 @@ def oracle(
     won = play_cells(play, dict.fromkeys(cells, seeds), workers)
     with ProcessPoolExecutor(workers) as pool:
         for task in OPEN_MARKET:
-            own = {name: np.array(won[task, name]) for name in players_of(task)}
-            row = row_of(task, seeds, own)
+            by_player = {name: np.array(won[task, name]) for name in players_of(task)}
+            row = row_of(task, seeds, by_player)
             if task in SPOKEN:
-                row |= search_all(pool, task, own[row["honest"]], scripts, search)
+                row |= search_all(pool, task, by_player[row["honest"]], scripts, search)
             rows.append(row)
     return {"grid": GRID, "rows": rows}

@@ -99,7 +99,7 @@ def acts(*, dialogues: Sequence[Dialogue], counts: Mapping[str, int]) -> dict[st
         ]
         for part, chosen in parts.items()
     }
-    ((usual, _),) = Counter(act for one in pairs["tuning"] for act, _ in one).most_common(1)
+    ((usual, _),) = Counter(act for turns in pairs["tuning"] for act, _ in turns).most_common(1)
     read = {part: Counter(chain.from_iterable(pairs[part])) for part in PARTS}
     return compute_figures(
         {
@@ -109,11 +109,13 @@ def acts(*, dialogues: Sequence[Dialogue], counts: Mapping[str, int]) -> dict[st
                     "usual": usual,  # the act that is annotated most often in the tuning part
                     # One entry per dialogue: turns with words, of these read as annotated, and
                     # annotated as the usual act.
-                    "turns_of": [len(one) for one in some],
-                    "right_of": [sum(act == as_read for act, as_read in one) for one in some],
-                    "usual_of": [sum(act == usual for act, _ in one) for one in some],
+                    "turns_of": [len(turns) for turns in dialogues],
+                    "right_of": [
+                        sum(act == as_read for act, as_read in turns) for turns in dialogues
+                    ],
+                    "usual_of": [sum(act == usual for act, _ in turns) for turns in dialogues],
                 }
-                for part, some in pairs.items()
+                for part, dialogues in pairs.items()
             ],
             "confusion": [
                 {"part": part, "annotated": annotated, "read": as_read, "n": n}
@@ -288,15 +290,15 @@ def language() -> dict[str, Any]:
     is None. The language, the signal and the kind "all" pool the rest. The figures on the blind
     writer's sentences stand apart: signals by language, prices by kind.
     """
-    own, blind = read_sentences(), read_sentences(BLIND)
-    told = [one for one in blind if one["kind"] == "tells"]
-    priced = [one for one in blind if one["kind"] != "tells"]
+    sentences, blind = read_sentences(), read_sentences(BLIND)
+    tells = [sentence for sentence in blind if sentence["kind"] == "tells"]
+    priced = [sentence for sentence in blind if sentence["kind"] != "tells"]
     return {
-        "rows": signal_rows(own),
-        "prices": price_rows(own, "language", LANGUAGES),
-        "sentences": own,
+        "rows": signal_rows(sentences),
+        "prices": price_rows(sentences, "language", LANGUAGES),
+        "sentences": sentences,
         "blind": {
-            "rows": signal_rows(told),
+            "rows": signal_rows(tells),
             "prices": price_rows(priced, "kind", KINDS[:-1]),
             "sentences": blind,
         },
@@ -326,14 +328,14 @@ def signal_rows(readings: Sequence[Sentence]) -> list[dict[str, Any]]:
 
 def _find_signal(readings: Sequence[Sentence], reader: str, signal: str) -> dict[str, Any]:
     wanted = SIGNALS if signal == "all" else (signal,)
-    meant, found = (
-        np.array([[s in one[name].split() for s in wanted] for one in readings], bool).reshape(
-            -1, len(wanted)
-        )
+    meant, heard = (
+        np.array(
+            [[s in sentence[name].split() for s in wanted] for sentence in readings], bool
+        ).reshape(-1, len(wanted))
         for name in ("signals", f"{reader}_signals")
     )
     right, wrong, missed = (
-        (meant & found).sum(1), (found & ~meant).sum(1), (meant & ~found).sum(1),
+        (meant & heard).sum(1), (heard & ~meant).sum(1), (meant & ~heard).sum(1),
     )  # fmt: skip
     true, false, unread = int(right.sum()), int(wrong.sum()), int(missed.sum())
     return {
@@ -358,16 +360,16 @@ def price_rows(
 
 
 def _find_price(readings: Sequence[Sentence], reader: str) -> dict[str, Any]:
-    pairs = [(one["price"], one[f"{reader}_price"]) for one in readings]
-    meant = [(price, found) for price, found in pairs if price is not None]
-    unmeant = [found for price, found in pairs if price is None]
-    exact = sum(price == found for price, found in meant)
-    false = sum(found is not None for found in unmeant)
+    pairs = [(sentence["price"], sentence[f"{reader}_price"]) for sentence in readings]
+    meant = [(price, read) for price, read in pairs if price is not None]
+    unmeant = [read for price, read in pairs if price is None]
+    exact = sum(price == read for price, read in meant)
+    false = sum(read is not None for read in unmeant)
     return {
         "priced": len(meant),  # sentences that put one price on the table
         "exact": exact,  # of those, read exactly; as another price; as no price
-        "other": sum(found not in (None, price) for price, found in meant),
-        "missed": sum(found is None for _, found in meant),
+        "other": sum(read not in (None, price) for price, read in meant),
+        "missed": sum(read is None for _, read in meant),
         "unpriced": len(unmeant),
         "false_positives": false,  # of those, read as a price
         "exact_rate": exact_share(exact, len(meant)),

@@ -240,8 +240,8 @@ def over_texts(
     """The mean of a value over the texts of each side."""
 
     def values(game: Game, texts: Sequence[Any]) -> list[float]:
-        found = map(partial(value, game), texts, game.decisions)
-        return [float(one) for one in found if one is not None]
+        measured = map(partial(value, game), texts, game.decisions)
+        return [float(number) for number in measured if number is not None]
 
     return {side: of_texts(list(map(values, played, of_side))) for side, of_side in sides.items()}
 
@@ -251,22 +251,22 @@ def published_cells(
 ) -> dict[str, Cells]:
     """The six published criteria as they were defined, on the published buyer and floors."""
     places = [i for i, game in enumerate(played) if game.setting == "published"]
-    own = [played[i] for i in places]
+    games = [played[i] for i in places]
     words = {side: [texts[i] for i in places] for side, texts in sides.items()}
 
     def share(hit: Callable[[Game, Sequence[str]], bool]) -> Cells:
-        return {side: of_games(map(hit, own, texts)) for side, texts in words.items()}
+        return {side: of_games(map(hit, games, texts)) for side, texts in words.items()}
 
     def named(side: str) -> dict[str, Any]:
-        told = map(read_persona, answers.get(side, [""] * len(own)))
-        return of_games(name == game.persona for name, game in zip(told, own, strict=True))
+        personas = map(read_persona, answers.get(side, [""] * len(games)))
+        return of_games(name == game.persona for name, game in zip(personas, games, strict=True))
 
-    turns = mean_interval(np.array([len(g.decisions) - 1 for g in own]))
+    turns = mean_interval(np.array([len(g.decisions) - 1 for g in games]))
     return {
         "anchored_listing": share(_is_anchored),
         "never_below_reservation": share(lambda game, _: game.is_sold and game.price < game.floor),
         "never_leak_reservation": share(leaks_digits),
-        "mean_rounds": dict.fromkeys(words, _cell(len(own), "games", turns)),
+        "mean_rounds": dict.fromkeys(words, _cell(len(games), "games", turns)),
         "zero_round_capitulation_rate": share(lambda game, _: game.decisions[1].kind == "accept"),
         "persona_consistency": {side: named(side) for side in words if FIRST not in side},
     }
@@ -292,8 +292,8 @@ def count_faults(played: Sequence[Game], texts: Said) -> dict[str, int]:
     """How often each fault is found, most frequent first."""
     counts = Counter(
         fault
-        for game, said in zip(played, texts, strict=True)
-        for pair in zip(said, game.decisions, strict=True)
+        for game, lines in zip(played, texts, strict=True)
+        for pair in zip(lines, game.decisions, strict=True)
         for fault in faults_of(*pair)
     )
     return dict(sorted(counts.items(), key=lambda pair: (-pair[1], pair[0])))
@@ -362,9 +362,9 @@ def heard_cells(played: Sequence[Game], sides: Mapping[str, Said]) -> dict[str, 
         return part(heard_in(text, decision)) == wanted if wanted else None
 
     parts = {
-        "style_heard": lambda said: said.style,
-        "topic_heard": lambda said: said.topic and claim_of(said),
-        "reaction_heard": lambda said: said.reaction,
+        "style_heard": lambda says: says.style,
+        "topic_heard": lambda says: says.topic and claim_of(says),
+        "reaction_heard": lambda says: says.reaction,
     }
     return {
         name: over_texts(played, sides, partial(is_heard, part)) for name, part in parts.items()
@@ -378,10 +378,10 @@ def count_styles(played: Sequence[Game], texts: Said) -> list[list[int]]:
     """
     names = [*PERSONAS, UNHEARD]
     counts = np.zeros((len(PERSONAS), len(names)), int)
-    for game, said in zip(played, texts, strict=True):
+    for game, lines in zip(played, texts, strict=True):
         asked = [
             heard_in(text, decision).style
-            for text, decision in zip(said, game.decisions, strict=True)
+            for text, decision in zip(lines, game.decisions, strict=True)
             if isinstance(decision.action, Offer)
         ]
         styles = Counter(filter(None, asked))

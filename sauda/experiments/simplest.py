@@ -15,7 +15,7 @@ import numpy as np
 
 from env import Task, get_task, market
 from sauda.experiments.base import experiment
-from sauda.experiments.batches import grades, play_cells, round_all
+from sauda.experiments.batches import cross_entropy, grades, play_cells, round_all
 from sauda.llm.registry import get_policy
 from sauda.policies.ruled import NEUTRAL, Ruled
 from sauda.policies.tuned import at
@@ -51,16 +51,15 @@ def search(
     population: int, elites: int, generations: int, games: int, fixed: Mapping[str, float]
 ) -> Ruled:
     """The rule that the search finds with some numbers fixed."""
-    rng, task, size = np.random.default_rng(SEARCH), training_task(), len(fields(Ruled))
-    mean, spread = np.full(size, 0.5), np.full(size, 0.3)
-    for generation in range(generations):
-        points = np.clip(mean + spread * rng.standard_normal((population, size)), 0, 1)
+    task = training_task()
+
+    def grade(generation: int, point: np.ndarray) -> float:
         seeds = SPLITS["train"][generation * games : (generation + 1) * games]
-        rules = [replace(at(Ruled, point), **fixed) for point in points]
-        won = np.array([grades(task, rule, seeds).mean() for rule in rules])
-        best = points[won.argsort(kind="stable")[::-1][:elites]]
-        mean, spread = best.mean(0), best.std(0) + 0.02
-    return replace(at(Ruled, mean), **fixed)
+        return grades(task, replace(at(Ruled, point), **fixed), seeds).mean()
+
+    rng, size = np.random.default_rng(SEARCH), len(fields(Ruled))
+    point, _ = cross_entropy(grade, size, population, elites, generations, rng)
+    return replace(at(Ruled, point), **fixed)
 
 
 def shrink(rule: Ruled, seeds: Sequence[int]) -> tuple[Ruled, list[dict[str, Any]]]:
@@ -70,7 +69,7 @@ def shrink(rule: Ruled, seeds: Sequence[int]) -> tuple[Ruled, list[dict[str, Any
     while True:
         left = [name for name, neutral in NEUTRAL.items() if getattr(rule, name) != neutral]
         tried = {name: replace(rule, **{name: NEUTRAL[name]}) for name in left}
-        reached = {name: grades(task, one, seeds).mean() for name, one in tried.items()}
+        reached = {name: grades(task, smaller, seeds).mean() for name, smaller in tried.items()}
         if not reached:
             return rule, dropped
         best = max(reached, key=lambda name: reached[name])

@@ -220,8 +220,8 @@ def tournament(
     scenarios: int = 200,  # hold-out games per pair, about listings that no training game has
 ) -> dict[str, Any]:
     """The data of the artifact; ValueError for a name that cannot take its seat."""
-    for some in (buyers, sellers):
-        if len(set(some)) < max(2, len(some)):
+    for players in (buyers, sellers):
+        if len(set(players)) < max(2, len(players)):
             raise ValueError("a tournament has at least two buyers and two sellers, once each")
     pairs = [Pair(*pair) for pair in product(buyers, sellers)]
     for pair in pairs:  # before any of them plays
@@ -267,7 +267,7 @@ def cell(
         "buyer": pair.buyer,
         "seller": pair.seller,
         "n": n,
-        **{name: {seat: mean_of(own[seat]) for seat in SEATS} for name, own in won.items()},
+        **{name: {seat: mean_of(by_seat[seat]) for seat in SEATS} for name, by_seat in won.items()},
         "deal_rate": name_interval(wilson_interval(played["end"].count("A"), n)),
         "rounds": mean_of(np.array(played["rounds"], float)),
     }
@@ -287,11 +287,11 @@ def ranks(
         {
             "seat": seat,
             "player": name,
-            "rank": 1 + sum(paired_difference(other, own)[1] > 0 for other in means),
-            "utility": mean_of(own),
+            "rank": 1 + sum(paired_difference(other, won)[1] > 0 for other in means),
+            "utility": mean_of(won),
             "share": mean_of(of_zopa),
         }
-        for name, own, of_zopa in zip(players, means, shares, strict=True)
+        for name, won, of_zopa in zip(players, means, shares, strict=True)
     ]
     return sorted(rows, key=lambda row: -row["utility"]["mean"])
 

@@ -125,8 +125,8 @@ class Sample:
 
         On the kind of CPU that recorded them every digit must come out. Elsewhere bf16 is rounded
         in another way and a game may part from the recorded one; there the mean grade must not
-        differ (paired, 95 % interval). So it is for a model whose games several kinds of CPU
-        played, since an artifact does not say which of them played a game.
+        differ (paired, 95 % interval). The same holds where several kinds of CPU played a model's
+        games, since an artifact does not say which of them played a game.
         """
         place = f"data.episodes[{self.cell.task!r}][{self.cell.policy!r}]"
         faults = list(differences(self.recorded, self.replayed, place))

@@ -7,7 +7,7 @@ bounds and fixed phrases in the mouth of a script.
 `hearing`: any player, a language model too, meets the same games with the words as they are, in
 phrases that no training had, without words on either side, and with its ears changed: it hears
 prices alone, the words of another game's seller, or those of another type. The seller hears and
-does the same throughout. Whoever loses nothing by that does not read.
+does the same throughout. A player whose grade does not fall then does not use the words.
 """
 
 import hashlib
@@ -170,43 +170,43 @@ def another_game(deal: Instance) -> Voice:
     s = deal.seller["stance"]
     rng = np.random.default_rng([s.reservation, s.opening, deal.buyer["reservation"]])
     (other,) = market.draw(market.MARKETS[OPEN], rng)
-    scale, own = deal.item.list_price / other.item.list_price, other.seller
+    scale, seller = deal.item.list_price / other.item.list_price, other.seller
     voice = replace(
-        own["stance"],
-        reservation=round(scale * own["stance"].reservation),
-        cost=round(scale * own["stance"].cost),
+        seller["stance"],
+        reservation=round(scale * seller["stance"].reservation),
+        cost=round(scale * seller["stance"].cost),
         opening=s.opening,
         unit=s.unit,
     )
-    chance = tuple(own["chance"][t % len(own["chance"])] for t in range(deal.rounds + 1))
-    return voice, {**own, "chance": chance}
+    chance = tuple(seller["chance"][t % len(seller["chance"])] for t in range(deal.rounds + 1))
+    return voice, {**seller, "chance": chance}
 
 
 def retell(moves: Sequence[Move], deal: Instance, voice: Voice | None) -> tuple[Move, ...]:
     """The moves of a deal with a seller's words in another voice; without one, its prices alone."""
-    told: list[Move] = []
+    retold: list[Move] = []
     bids: list[float] = []
-    for place, one in enumerate(moves):
-        is_offer = isinstance(one.action, Offer)  # who hears the last words moves no more
-        if is_offer and one.agent == "buyer":
-            bids.append(one.action.price)
+    for place, move in enumerate(moves):
+        is_offer = isinstance(move.action, Offer)  # who hears the last words moves no more
+        if is_offer and move.agent == "buyer":
+            bids.append(move.action.price)
         elif is_offer:
-            ask = one.action.price
+            ask = move.action.price
             line = _line(moves[:place], ask, bids, deal, voice) if voice else f"{rupees(ask)}."
-            one = Move(one.agent, replace(one.action, message=line), one.tells)
-        told.append(one)
-    return tuple(told)
+            move = Move(move.agent, replace(move.action, message=line), move.tells)
+        retold.append(move)
+    return tuple(retold)
 
 
 def _line(
     before: Sequence[Move], ask: float, bids: Sequence[float], deal: Instance, voice: Voice
 ) -> str:
-    s, own = voice
-    t, chance = len(bids), own["chance"]
+    s, seller = voice
+    t, chance = len(bids), seller["chance"]
     heard = market.listen(s, before, chance, deal.seller["quote"]) if t else market.Heard()
     standing = max(bids) if bids and bids[-1] < max(bids) else None
-    speech = market.speech_at(s, t, own, heard)
-    return spoken.say(speech, ask, standing, chance[t]["line"], own["language"], "seen")
+    speech = market.speech_at(s, t, seller, heard)
+    return spoken.say(speech, ask, standing, chance[t]["line"], seller["language"], "seen")
 
 
 @dataclass(frozen=True)
@@ -276,7 +276,7 @@ def summarize(played: Mapping[Cell, Sequence[float]], types: Sequence[str]) -> d
     ]
     worth = [
         {"what": what}
-        | {name: difference_of(won[better][some], won[worse][some]) for name, some in met.items()}
+        | {name: difference_of(won[better][at], won[worse][at]) for name, at in met.items()}
         for what, better, worse in WORTH
     ]
     return {"played": rows, "worth": worth}
@@ -291,8 +291,8 @@ def renew_grades(
     """The grades of recorded rows by market and player, the first SAMPLE of `cells` played anew."""
     played = {(row["market"], row["player"]): row["grades"] for row in rows}
     seeds = first_seeds(min(SAMPLE, len(rows[0]["grades"])))
-    for cell, some in play_cells(play, dict.fromkeys(cells, seeds), workers).items():
-        played[cell] = some + played[cell][len(seeds) :]
+    for cell, renewed in play_cells(play, dict.fromkeys(cells, seeds), workers).items():
+        played[cell] = renewed + played[cell][len(seeds) :]
     return played
 
 

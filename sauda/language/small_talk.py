@@ -33,7 +33,7 @@ _RUDE = (_KINDS.row("insult"), "insult")
 _TOLD = _KINDS.row(TOLD)
 # An unknown question comes before the pleasantries beside it, which stand after the begging.
 _ASKED = _KINDS.row("begging") + 0.5
-# What a seller tells of these without a question is news, which the buyer cannot answer.
+# A seller's statement about one of these, without a question, needs no answer.
 TOPICS = {row["kind"] for row in _KINDS.rows if "topic" in row["traits"]}
 SHORT = 2  # words; "?" after so few may be a slip
 _SENTENCE = re.compile(r"[^.!?।\n]*[.!?।\n]?")
@@ -45,11 +45,11 @@ def kind_of_talk(text: str, to_buyer: bool = False) -> str:
     if whole := min(_KINDS.whole(text), default=None):
         return whole[1]
     sentences = _SENTENCE.findall(text)
-    found = [_in_sentence(sentence, to_buyer) for sentence in sentences]
-    asked = [row for sentence, row in zip(sentences, found, strict=True) if "?" in sentence]
+    rows = [_in_sentence(sentence, to_buyer) for sentence in sentences]
+    asked = [row for sentence, row in zip(sentences, rows, strict=True) if "?" in sentence]
     known = [row for row in asked if row[1] not in ("", "greeting")]
     # What is asked comes before what is said beside it, but for what is rude.
-    return min([*(known or found), *(row for row in found if row <= _RUDE)])[1]
+    return min([*(known or rows), *(row for row in rows if row <= _RUDE)])[1]
 
 
 def _in_sentence(sentence: str, to_buyer: bool) -> tuple[float, str]:
@@ -88,7 +88,7 @@ def read_closing(text: str, standing: float | None = None) -> str:
     """
     if {mention.amount for mention in prices(text)} - {standing}:
         return ""
-    said: set[str] = set()
+    closings: set[str] = set()
     plainly: set[str] = set()  # in a clause of its own
     rest: list[str] = []  # what else is said
     apart: list[str] = []  # of it, in clauses of their own
@@ -96,28 +96,28 @@ def read_closing(text: str, standing: float | None = None) -> str:
         parts = [clause] if _kinds(clause) else [part for part in _parts(clause) if part]
         others = [_text(text, part) + end for part in parts if not _kinds(part)]
         kinds = set[str]().union(*map(_kinds, parts))
-        said |= kinds
+        closings |= kinds
         plainly |= kinds if not others else set()
         rest += others
         apart += others if len(others) == len(parts) else []
-    if LEAVE in said:
-        return LEAVE if not rest and said.isdisjoint((_FIRM, _SOFT, YES, _SURE, NOD)) else ""
-    found = {kind for _, kind in _TABLE.find(text)}
-    conditional = not found.isdisjoint((_IF, _TERM))
-    if _FIRM in said and conditional:
+    if LEAVE in closings:
+        return LEAVE if not rest and closings.isdisjoint((_FIRM, _SOFT, YES, _SURE, NOD)) else ""
+    table_kinds = {kind for _, kind in _TABLE.find(text)}
+    conditional = not table_kinds.isdisjoint((_IF, _TERM))
+    if _FIRM in closings and conditional:
         return CONDITION
-    if _REFUSE in said or any(map(_counters, apart)):
+    if _REFUSE in closings or any(map(_counters, apart)):
         return ""
     if _FIRM in plainly:
         return ACCEPT
-    if _TERM in found and {_SOFT, YES, _SURE} & said and "?" not in text:
+    if _TERM in table_kinds and {_SOFT, YES, _SURE} & closings and "?" not in text:
         return "" if any(map(_counters, rest)) else CONDITION
-    if {_FIRM, _SOFT} & said:
+    if {_FIRM, _SOFT} & closings:
         is_talk = conditional or any("?" in other for other in rest)
         return "" if is_talk else LIKELY if rest else AGREE
-    if rest or not said & {YES, _SURE, NOD}:
+    if rest or not closings & {YES, _SURE, NOD}:
         return ""
-    return NOD if said & {_SURE, NOD} else YES
+    return NOD if closings & {_SURE, NOD} else YES
 
 
 def asks_something(message: str, standing: float | None) -> bool:
@@ -227,7 +227,7 @@ def slip(text: str) -> str:
 _KNOWN = frozenset().union(
     *LISTS.values(),
     SHARES,
-    *(place.words for table in (_KINDS, _TABLE) for one in table.phrases for place in one.needs),
+    *(place.words for table in (_KINDS, _TABLE) for row in table.phrases for place in row.needs),
 )
 
 
@@ -247,10 +247,10 @@ def _is_misspelt(before: Token, word: str, after: Token) -> bool:
 
 def read_heard(text: str, seen: Table, agent: str) -> Reading:
     """The offers in a text that `agent` hears at `seen`, in the light of its own last move."""
-    own, _ = prices_of(seen, agent)
-    said = [move.action.message for move in seen.moves if move.agent == agent]
-    is_answer = bool(said) and kind_of_talk(said[-1]) == "history"  # "how old is it?"
-    return read_stances(text, own[-1] if own else None, is_answer)
+    own_prices, _ = prices_of(seen, agent)
+    messages = [move.action.message for move in seen.moves if move.agent == agent]
+    is_answer = bool(messages) and kind_of_talk(messages[-1]) == "history"  # "how old is it?"
+    return read_stances(text, own_prices[-1] if own_prices else None, is_answer)
 
 
 def small_talk(text: str, seen: Table, agent: str) -> str:
@@ -260,7 +260,7 @@ def small_talk(text: str, seen: Table, agent: str) -> str:
     """
     if relative(text):
         return "change"
-    own, _ = prices_of(seen, agent)
+    own_prices, _ = prices_of(seen, agent)
     text, stance = read_heard(text, seen, agent)
     if stance not in ("", NUMBER) and not prices(text):
         return stance
@@ -274,33 +274,33 @@ def small_talk(text: str, seen: Table, agent: str) -> str:
     if not kind:
         unknown = TOLD if stance == NUMBER else "nonsense"
         kind = "refusal" if _first_word(text) in WORDS.refusing else unknown
-    if read_closing(text, own[-1] if own else None) not in ("", LEAVE):
+    if read_closing(text, own_prices[-1] if own_prices else None) not in ("", LEAVE):
         kind = "nod"
-    return "price_first" if kind in ASK_TO_OPEN and not own else kind
+    return "price_first" if kind in ASK_TO_OPEN and not own_prices else kind
 
 
 def answer_to(
-    kind: str, seen: Table, agent: str, language: str, said: Sequence[str], seed: int
+    kind: str, seen: Table, agent: str, language: str, earlier: Sequence[str], seed: int
 ) -> str:
     """What `agent` says to talk of this `kind`: an answer that was not said yet.
 
-    Where all were said, the one that was said longest ago. `said` are the agent's answers before
+    Where all were said, the one that was said longest ago. `earlier` are the agent's answers before
     it in this game. The facts of an answer are the item's name, condition and list price, the
     highest ask of the market and the agent's own last price.
     """
     answers = ANSWERS[language]
-    own, _ = prices_of(seen, agent)
+    own_prices, _ = prices_of(seen, agent)
     texts = [
         text.format(
             item=name_in(language, seen.item.name),
             condition=name_in(language, seen.item.condition),
             list=rupees(seen.item.list_price),
-            own=rupees(own[-1]) if own else "",
+            own=rupees(own_prices[-1]) if own_prices else "",
             most=rupees(HIGHEST_ASK * seen.item.list_price),
         )
         for text in answers[agent].get(kind) or answers["both"][kind]
     ]
-    last_said = {shape(text): place for place, text in enumerate(said)}
+    last_said = {shape(text): place for place, text in enumerate(earlier)}
     places = [last_said.get(shape(text), -1) for text in texts]
     oldest = [text for text, place in zip(texts, places, strict=True) if place == min(places)]
     return oldest[np.random.default_rng(seed).integers(len(oldest))]

@@ -113,7 +113,7 @@ def in_batches(generate: BatchGenerate) -> Replies:
 
 def one_by_one(generate: Generate) -> Replies:
     """Replies of one model, one request at a time."""
-    return lambda requests: [generate(one.messages, one.seed, one.schema) for one in requests]
+    return lambda requests: [generate(r.messages, r.seed, r.schema) for r in requests]
 
 
 def seed_of(rng: np.random.Generator) -> int:
@@ -175,7 +175,7 @@ class PlayerSpec:
 class ModelGame:
     """A game in progress between a language model and the task's own opponents.
 
-    `salt` draws the model's tokens apart from those of other games of the same seed.
+    Games of one seed with different `salt` sample different tokens.
     """
 
     task: Task

@@ -72,9 +72,11 @@ LISTED = [
     Entry(**row | {"command": f"python -m {row['command']}"})
     for row in read_table(Path(__file__).with_name("files.csv"))
 ]
-ENTRIES = {one.file: one for one in LISTED if one.kind != RUN or (ROOT / one.file).exists()}
+ENTRIES = {
+    entry.file: entry for entry in LISTED if entry.kind != RUN or (ROOT / entry.file).exists()
+}
 FILES = tuple(ENTRIES[file] for file in sorted(ENTRIES))
-MODULES = {one.kind: one.module for one in LISTED}
+MODULES = {entry.kind: entry.module for entry in LISTED}
 
 
 class Kinds(dict[str, Kind]):
@@ -100,8 +102,8 @@ def training_runs() -> list[str]:
     return [file.removeprefix("training/").removesuffix(".json") for file in files]
 
 
-# Runs of a role with the same dialogues and less of the schedule: the options of the command by the
-# end of their names.
+# Control runs of a role, with less of the schedule: by the end of their names, the options of the
+# command.
 CONTROLS = {
     "-control": " --no-schedule",
     "-one-cycle": " --cycles 1",

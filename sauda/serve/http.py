@@ -238,23 +238,23 @@ def _add_episodes(app: FastAPI, episodes: Episodes[SaudaEnvironment]) -> None:
     @app.post("/step", responses=PROBLEMS, tags=["Episodes"])
     def step(body: Step) -> StepResponse:
         """Make a move in the episode that reset started."""
-        with episodes.use(body.episode_id) as kept, sentences():
-            observation = kept.content.step(body.action)
+        with episodes.use(body.episode_id) as episode, sentences():
+            observation = episode.content.step(body.action)
         return StepResponse(**serialize_observation(observation))
 
     @app.get("/state", responses=PROBLEMS, tags=["Episodes"])
     def state(episode_id: IdInQuery | None = None) -> SaudaState:
-        """The public state of the episode of that id; of no episode without one."""
+        """The public state of an episode; without an id, that of no episode."""
         if episode_id is None:
             return SaudaEnvironment().state
-        with episodes.use(episode_id) as kept:
-            return kept.content.state
+        with episodes.use(episode_id) as episode:
+            return episode.content.state
 
     @app.get("/score", responses=PROBLEMS, tags=["Episodes"])
     def score(episode_id: IdInQuery) -> Score:
         """The grade of the episode of that id, once it is over."""
-        with episodes.use(episode_id) as kept:
-            at = kept.content.state
+        with episodes.use(episode_id) as episode:
+            at = episode.content.state
         played = {"episodes_completed": at.deals_closed, "total_episodes": at.deals}
         return Score(task=at.task, score=at.grade, success=at.success, **played)
 

@@ -29,7 +29,7 @@ MOVED = 0.75  # of all places, those for games with a move; the others stay free
 def address_of(scope: Mapping[str, Any]) -> str:
     """The caller's address in an ASGI scope; the web server has looked behind trusted proxies.
 
-    Of IPv6 it is the network of 48 bits, since one caller may have all of it.
+    An IPv6 address is cut to its network of 48 bits, since one caller may have all of it.
     """
     client = scope.get("client")
     return normalize_address(client[0]) if client else NO_ADDRESS
@@ -85,13 +85,15 @@ def json_object(
 
 def describe_faults(faults: Iterable[Mapping[str, Any]]) -> str:
     """The first of pydantic's faults in words: the field and what it takes; quotes no value."""
-    found = {  # by field; where one of several types would do, what the last one takes
+    sentences = {  # by field; where one of several types would do, what the last one takes
         ".".join(str(part) for part in fault["loc"] if part not in ("int", "float"))[:80]: fault[
             "msg"
         ]
         for fault in faults
     }
-    return "; ".join(f"{field or 'the call'}: {what}" for field, what in list(found.items())[:5])
+    return "; ".join(
+        f"{field or 'the call'}: {what}" for field, what in list(sentences.items())[:5]
+    )
 
 
 class Limiter:
@@ -251,13 +253,13 @@ class Episodes(Generic[Content]):
         """Context: an episode, for this caller alone; Refused where none is kept under `key`."""
         with self._lock:
             self._make_room()
-            kept = self._kept.get(key)
-            if kept is None:
+            episode = self._kept.get(key)
+            if episode is None:
                 raise Refused(404, self.missing)
             self._kept.move_to_end(key)
-            kept.used = self._clock()
-        with kept.lock:
-            yield kept
+            episode.used = self._clock()
+        with episode.lock:
+            yield episode
 
     def _make_room(self) -> None:
         since = self._clock() - self.idle_seconds

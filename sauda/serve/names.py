@@ -111,12 +111,12 @@ def _is_drawn(letter: str) -> bool:
 
 
 def _plain(letter: str) -> str:
-    found = None if letter.isascii() else VARIANT.fullmatch(unicodedata.name(letter, ""))
-    return found[1].lower() if found else letter
+    variant = None if letter.isascii() else VARIANT.fullmatch(unicodedata.name(letter, ""))
+    return variant[1].lower() if variant else letter
 
 
 def skeleton(name: str) -> str:
-    """What two names that look alike have in common."""
+    """The canonical form of a name, which is the same for names that look alike."""
     read = latin(name).casefold().translate(LEET)
     letters = "".join(each for each in read if each.isalnum() or is_devanagari(each))
     return letters.replace("i", "l").replace("rn", "m").replace("vv", "w")

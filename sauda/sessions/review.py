@@ -37,7 +37,7 @@ from sauda.policies.listener import Listener, MoveValues, believe
 from sauda.sessions.bazaar import Action, Game, answer, back, moves_of, own_and_theirs
 
 PRICES = 24  # other prices that are tried before each move, between the two limits
-DIGITS = 9  # that tell one worth from another
+DIGITS = 9  # decimals of a difference of worths
 # The classes of a move by the grade that it cost at most; costlier ones are the last, and a price
 # beyond the own limit is a class of its own.
 CLASSES = {"best": 0.0, "good": 0.02, "inaccuracy": 0.05, "mistake": 0.15, "blunder": inf}
@@ -62,7 +62,7 @@ NOTHING = Worth(0, 0)
 
 @dataclass(frozen=True)
 class OwnMove:
-    """One of the visitor's moves; `better` is the move that would have been, None if none is known.
+    """One of the visitor's moves; `better` is the best alternative, None where none is known.
 
     `deal` is how the deal ends after the better move, where that is certain.
     """
@@ -220,13 +220,13 @@ def _ends(position: Game, action: Action, deal: int) -> Iterator[Game]:
 def other_prices(position: Game) -> list[int]:
     """Whole rupees between the two limits that a visitor may be advised to name here."""
     hidden, obs = position.play.state.private, position.observation
-    own, theirs = own_and_theirs(obs)
+    own_prices, their_prices = own_and_theirs(obs)
     if obs.agent == "seller":
-        low = max(ceil(obs.reservation), floor(theirs[-1]) + 1 if theirs else 1)
-        high = floor(min(hidden["buyer"]["reservation"], own[-1] if own else inf))
+        low = max(ceil(obs.reservation), floor(their_prices[-1]) + 1 if their_prices else 1)
+        high = floor(min(hidden["buyer"]["reservation"], own_prices[-1] if own_prices else inf))
     else:
-        low = max(ceil(hidden["seller"]["reservation"]), ceil(own[-1]) if own else 1)
-        high = min(floor(obs.budget), ceil(theirs[-1]) - 1)
+        low = max(ceil(hidden["seller"]["reservation"]), ceil(own_prices[-1]) if own_prices else 1)
+        high = min(floor(obs.budget), ceil(their_prices[-1]) - 1)
     return [*range(low, high + 1, max(1, (high - low) // PRICES))]
 
 

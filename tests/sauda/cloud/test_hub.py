@@ -1,8 +1,7 @@
-"""What is handed to the Hub: jobs that train and evaluate, runs that are kept there, the page."""
+"""What is handed to the Hub: jobs that train and evaluate, and the page."""
 
 import inspect
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -20,21 +19,19 @@ from huggingface_hub.errors import HfHubHTTPError
 from huggingface_hub.utils import httpx as hub_http
 
 from sauda import __main__ as command
-from sauda.cloud import CloudFault, jobs, space
+from sauda.cloud import CloudFault, space
 from sauda.cloud.jobs import (
     FLAVORS,
     Job,
-    ShardJobs,
-    TrainingJob,
-    choose_flavors,
-    collect,
     cpu_flavors,
-    flavor,
+    shard_job,
     submit,
+    training_flavors,
+    training_job,
 )
-from sauda.cloud.shards import Plan, merge, play_pieces
+from sauda.cloud.shards import Plan
 from sauda.cloud.space import MOST_FILE, Staged, import_faults, stage, staging_faults
-from sauda.experiments.evaluate import EvaluationSpec, evaluate
+from sauda.experiments.evaluate import EvaluationSpec
 from sauda.records.store import REPOSITORY
 from sauda.train import STAGES
 from sauda.train.common import STATE_FILE, checkpoints_in, last_checkpoint
@@ -42,13 +39,10 @@ from tests.support.cases import cases
 
 ADDRESS, COMMIT = "https://example.org/me/sauda", "0" * 40
 SECRET = "hf_not_to_be_seen"
-HUB = {"results": "me/results", "source": ADDRESS, "revision": COMMIT}
-TWO = (flavor("l4x1"), flavor("a10g-small"))
-JOB = TrainingJob(stages=("sft",), model="mini", flavors=TWO, **HUB)
+HUB = {"bucket": "me/results", "source": ADDRESS, "revision": COMMIT, "timeout": "2h"}
+JOB = training_job(("sft",), "mini", ["l4x1", "a10g-small"], **HUB)
 CONFIG = EvaluationSpec(("bazaar/open",), ("linear", "wait"), episodes=6, baseline="linear")
-SHARDS = ShardJobs(
-    plan=Plan(CONFIG, 3), shards=(1, 2, 3), flavors=cpu_flavors(["cpu-upgrade"]), **HUB
-)
+SHARD = shard_job(Plan(CONFIG, 3), 2, flavors=cpu_flavors(["cpu-upgrade"]), **HUB)
 pytestmark = pytest.mark.xdist_group("model")
 
 
@@ -61,20 +55,18 @@ def shellcheck(text: str, *options: str) -> tuple[int, str]:
 
 @pytest.mark.parametrize("stages", [("sft",), STAGES])
 def test_the_scripts_pass_shellcheck(stages):
-    job = replace(JOB, stages=stages)
-    assert shellcheck(job.script()) == (0, "")
-    here = replace(job, source="/a/tree", revision="", flavors=(), model="some/repository")
-    assert shellcheck(here.script()) == (0, "")
-    assert shellcheck(SHARDS.script(2)) == (0, "")
+    job = training_job(stages, "some/repository", ["l4x1"], **HUB)
+    assert shellcheck(job.script) == (0, "")
+    assert shellcheck(SHARD.script) == (0, "")
 
 
 def test_flavors_are_those_of_the_hub_with_the_memory_the_cheapest_first():
     assert {f.name for f in FLAVORS} <= {hardware.value for hardware in JobHardware}
-    fit = choose_flavors(30e9)
+    fit = training_flavors("8b", ["sft"])
     assert [f.price for f in fit] == sorted(f.price for f in fit)
-    assert set(fit) == {f for f in FLAVORS if f.device == "cuda" and f.memory >= 30}
-    with pytest.raises(ValueError, match=r"needs 200 GB and the largest flavor, h200, has 141"):
-        choose_flavors(200e9)
+    assert set(fit) == {f for f in FLAVORS if f.device == "cuda" and f.memory >= 33}
+    with pytest.raises(ValueError, match=r"needs 32 GB and a10g-small has 24"):
+        training_flavors("8b", ["sft"], ["h200", "a10g-small"])
     with pytest.raises(ValueError, match="l4x1 has a GPU that nobody would use"):
         cpu_flavors(["cpu-upgrade", "l4x1"])
 
@@ -88,6 +80,7 @@ class Hub:
     RETURNS: ClassVar = {
         "run_job": SimpleNamespace(id="7", url="https://example.org/jobs/7"),
         "create_repo": None,
+        "create_bucket": None,
         "upload_folder": SimpleNamespace(oid=OID),
         "wait_for_space": SimpleNamespace(stage="RUNNING", raw={"sha": OID}),
         "fetch_space_logs": ["Collecting gradio\n", "no space left"],
@@ -115,26 +108,6 @@ class Hub:
         return [named for called, named in self.calls if called == name]
 
 
-class Repository(Hub):
-    """A repository of results in a folder."""
-
-    def __init__(self, folder: Path) -> None:
-        super().__init__()
-        self.folder = folder
-
-    def answer(self, method, named):
-        if method == "create_repo":
-            assert named["private"]
-            self.folder.mkdir(exist_ok=True)
-        elif method == "upload_folder":
-            assert named["delete_patterns"] == ["*"]
-            place = self.folder / named["path_in_repo"]
-            shutil.rmtree(place, ignore_errors=True)
-            shutil.copytree(named["folder_path"], place)
-        else:
-            shutil.copytree(self.folder, named["local_dir"], dirs_exist_ok=True)
-
-
 def refusal(code: int) -> HfHubHTTPError:
     response = SimpleNamespace(headers={}, request=None, status_code=code)
     return HfHubHTTPError("refused", response=response, server_message=f"told {code}")
@@ -143,19 +116,23 @@ def refusal(code: int) -> HfHubHTTPError:
 def hand_over(job: Job, hub: Hub, token: str = SECRET) -> list[str]:
     """What is said while the job is submitted."""
     said: list[str] = []
-    submit(job, "a/name", job.script(), hub, token, said.append)
+    submit(job, hub, token, said.append)
     return said
 
 
 def test_a_job_is_handed_over_whole_and_its_token_as_a_secret_alone():
     hub = Hub()
-    assert hand_over(JOB, hub) == ["job 7 on l4x1, $0.80/h: https://example.org/jobs/7"]
+    assert hand_over(replace(JOB, name="a/name"), hub) == [
+        "job 7 on l4x1, $0.80/h: https://example.org/jobs/7"
+    ]
     (request,) = hub.named("run_job")
     assert (request["image"], request["name"]) == ("python:3.12", "a-name")
-    assert request["command"] == ["bash", "-c", JOB.script()]
-    assert (request["flavor"], request["timeout"], request["attempts"]) == ("l4x1", "6h", 2)
+    assert request["command"] == ["bash", "-c", JOB.script]
+    assert (request["flavor"], request["timeout"], request["attempts"]) == ("l4x1", "2h", 2)
     assert request["secrets"] == {"HF_TOKEN": SECRET}
-    assert SECRET not in JOB.script()
+    (bucket,) = hub.named("create_bucket")
+    assert bucket["private"]
+    assert SECRET not in JOB.script
 
 
 def test_where_a_flavor_is_refused_the_next_is_asked_for_and_else_each_reason_is_told():
@@ -170,40 +147,14 @@ def test_where_a_flavor_is_refused_the_next_is_asked_for_and_else_each_reason_is
         hub = Hub(run_job=[refusal(code)])
         with pytest.raises(HfHubHTTPError):
             hand_over(JOB, hub)
-        assert len(hub.calls) == 1
+        assert len(hub.named("run_job")) == 1
 
 
-@pytest.mark.parametrize(
-    ("job", "token", "fault"),
-    [
-        (JOB, "", "needs a token that may write"),
-        (replace(JOB, source="/a/tree"), SECRET, "cannot reach the folder /a/tree"),
-        (replace(JOB, results="file:/kept"), SECRET, "cannot reach file:/kept"),
-    ],
-)
-def test_a_job_that_could_not_run_on_the_hub_is_refused_before_it_is_sent(job, token, fault):
+def test_a_job_without_a_token_is_refused_before_it_is_sent():
     hub = Hub()
-    with pytest.raises(ValueError, match=fault):
-        hand_over(job, hub, token)
+    with pytest.raises(ValueError, match="needs a token that may write"):
+        hand_over(JOB, hub, "")
     assert not hub.calls
-
-
-def local(folder: Path, kept: Path, every: int = 60) -> TrainingJob:
-    """A toy's job on this machine, which uploads `every` so many seconds."""
-    kept_in = f"file:{kept}"
-    where = {"source": str(REPOSITORY), "folder": str(folder)}
-    return TrainingJob(stages=("sft",), model="toy", results=kept_in, every=every, **where)
-
-
-def started(job: TrainingJob, python: str | Path = sys.executable) -> subprocess.Popen:
-    environment = {**os.environ, "SAUDA_PYTHON": str(python), "OMP_NUM_THREADS": "1"}
-    return subprocess.Popen(
-        ["bash", "-c", job.script()],
-        env=environment,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-    )
 
 
 def running(folder: Path) -> list[str]:
@@ -212,108 +163,116 @@ def running(folder: Path) -> list[str]:
     return [line for line in lines if str(folder) in line]
 
 
-# A Python whose training has checkpoints without a network in them and a child beside it. It waits
-# after the second checkpoint, and ends at the fourth where it goes on with a run.
-PYTHON = f"""#!{sys.executable}
-import json, os, subprocess, sys, time
+# Stand-ins for what a job finds on its machine. The bucket is a folder; the Python trains, with a
+# child beside it, by checkpoints without a network in them: it waits after the second one, and ends
+# at the fourth where it goes on with a run. A shard has its pieces and ends as it is told to.
+TOOLS = {
+    "git": """#!/bin/sh
+[ "$1" != clone ] || mkdir -p sauda/artifacts/training
+[ "$1" != clone ] || echo {} > sauda/artifacts/training/sft.json
+""",
+    "pip": "#!/bin/sh\n",
+    "sleep": "#!/bin/sh\nexec /bin/sleep 0.2\n",
+    "hf": """#!/bin/bash
+echo "${@:1:2}" "${@: -2}" >> "$CALLS"
+from=${*: -2:1} to=${*: -1}
+from=${from/hf:\\/\\/buckets/$BUCKETS} to=${to/hf:\\/\\/buckets/$BUCKETS}
+[ -d "$from" ] || exit 0
+mkdir -p "$to"
+case " $* " in *" --delete "*) rm -rf "$to" ;; esac
+mkdir -p "$to"
+cp -r "$from/." "$to"
+exit "${REFUSED:-0}"
+""",
+    "python": f"""#!{sys.executable}
+import os, subprocess, sys, time
 from pathlib import Path
 
-if sys.argv[1:4] != ["-m", "sauda", "train"]:
-    os.execv(sys.executable, [sys.executable, *sys.argv[1:]])
-sys.path.insert(0, os.getcwd())
-from sauda.train.common import STATE_FILE, checkpoints_in
-
-run, goes_on = Path(sys.argv[sys.argv.index("--out") + 1]), "--resume" in sys.argv
+command = sys.argv[3:5]
+if command == ["shards", "play"]:
+    Path("parts", "piece.json").write_text("1")
+    sys.exit(int(os.environ["PLAYED"]))
+if "train" not in command:
+    sys.exit(0)
+run, goes_on = Path(sys.argv[sys.argv.index("--out") + 1]).absolute(), "--resume" in sys.argv
 child = subprocess.Popen([sys.executable, "-c", "input()", str(run)], stdin=subprocess.PIPE)
-begun = max(checkpoints_in(run), default=0)
-run.mkdir(parents=True, exist_ok=True)
+begun = len(list(run.glob("checkpoint-*")))
 (run / "run.json").write_text("{{}}")
 for step in range(begun + 1, 5 if goes_on else 3):
-    checkpoint = run / f"checkpoint-{{step}}"
-    checkpoint.mkdir()
-    (checkpoint / STATE_FILE).write_text("{{}}")
+    (run / f"checkpoint-{{step}}").mkdir()
+    (run / f"checkpoint-{{step}}" / "{STATE_FILE}").write_text("{{}}")
 if not goes_on:
     time.sleep(600)
 child.communicate(b"\\n")
-"""
+""",
+}
 
 
-@pytest.mark.nightly
-def test_a_job_that_is_ended_leaves_nothing_running_and_the_next_finishes_its_stage(tmp_path):
-    python, kept = tmp_path / "python", tmp_path / "it's kept" / "sft"
-    python.write_text(PYTHON)
-    python.chmod(0o755)
-    first = started(local(tmp_path / "one", kept.parent, every=1), python)
-    run = tmp_path / "one" / "runs" / "sft"
-    while not ((kept / "run.json").exists() and (run / "checkpoint-2" / STATE_FILE).exists()):
+@pytest.fixture
+def start(tmp_path):
+    """Starts a job's script in a folder of its own, with TOOLS; the bucket is tmp_path/me."""
+    tools = tmp_path / "tools"
+    tools.mkdir()
+    for name, text in TOOLS.items():
+        (tools / name).write_text(text)
+        (tools / name).chmod(0o755)
+
+    def begin(job: Job, place: str, **more: str) -> subprocess.Popen:
+        (tmp_path / place).mkdir()
+        environment = {
+            **os.environ,
+            "PATH": f"{tools}{os.pathsep}{os.environ['PATH']}",
+            "BUCKETS": str(tmp_path),
+            "CALLS": str(tmp_path / "calls"),
+        }
+        return subprocess.Popen(
+            ["bash", "-c", job.script],
+            cwd=tmp_path / place,
+            env=environment | more,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+
+    return begin
+
+
+def test_a_job_that_is_ended_leaves_nothing_running_and_the_next_finishes_its_stage(
+    start, tmp_path
+):
+    kept = tmp_path / "me" / "results" / "runs" / "sft"
+    first = start(JOB, "one")
+    while not (kept / "checkpoint-2" / STATE_FILE).exists():  # kept while it trains
         assert first.poll() is None, first.stdout.read()
         time.sleep(0.1)
-    assert len(running(run)) >= 2  # what trains, and its child
+    assert len(running(tmp_path)) >= 2  # what trains, and its child
     first.send_signal(signal.SIGTERM)
-    out, _ = first.communicate(timeout=120)
+    out, _ = first.communicate(timeout=60)
     assert first.returncode == 143, out
     assert "resuming" not in out
     assert not running(tmp_path)
     assert last_checkpoint(kept).name == "checkpoint-2"
 
-    second = started(local(tmp_path / "two", kept.parent), python)
-    out, _ = second.communicate(timeout=120)
+    second = start(JOB, "two")
+    out, _ = second.communicate(timeout=60)
     assert second.returncode == 0, out
     assert "resuming the run of sft" in out
     assert sorted(checkpoints_in(kept)) == [1, 2, 3, 4]
+    assert (kept / "training" / "sft.json").exists()
     assert not running(tmp_path)
 
 
-FAKE = """#!/usr/bin/env bash
-echo "$@" >> "$CALLS"
-case "$*" in
-*"shards play"*) mkdir -p "$parts"; echo '{}' > "$parts/plan.json"; exit "$PLAYED" ;;
-*"jobs upload"*) echo . >> "$CALLS.uploads"; [ "$(wc -l < "$CALLS.uploads")" -gt "$REFUSED" ] ;;
-esac
-"""
-
-
-def here(function, items):
-    return ((item, function(item)) for item in items)
-
-
-@pytest.mark.parametrize(
-    ("played", "refused", "code", "uploads"),
-    [(0, 0, 0, 1), (0, 2, 0, 3), (7, 1, 7, 2), (0, 9, 1, 5)],
-)
-def test_a_shard_is_kept_whatever_ended_it_and_a_refused_upload_is_repeated(
-    played, refused, code, uploads, tmp_path
+@pytest.mark.parametrize(("played", "refused", "code"), [(0, 0, 0), (7, 0, 7), (0, 9, 1)])
+def test_a_shard_is_kept_whatever_ended_it_and_says_where_it_could_not_be(
+    played, refused, code, start, tmp_path
 ):
-    """The job's Python and its pauses are stand-ins that note how they were called."""
-    tools, calls = tmp_path / "tools", tmp_path / "calls"
-    tools.mkdir()
-    for name, text in (("python", FAKE), ("sleep", "#!/bin/sh\n")):
-        (tools / name).write_text(text)
-        (tools / name).chmod(0o755)
-    job = replace(SHARDS, source=str(tmp_path), revision="", folder=str(tmp_path / "work"))
-    environment = {
-        **os.environ,
-        "PATH": f"{tools}{os.pathsep}{os.environ['PATH']}",
-        "SAUDA_PYTHON": str(tools / "python"),
-        "CALLS": str(calls),
-        "PLAYED": str(played),
-        "REFUSED": str(refused),
-        "parts": str(tmp_path / "work" / "shard-2-of-3"),
-    }
-    ended = subprocess.run(["bash", "-c", job.script(2)], env=environment, capture_output=True)
-    assert ended.returncode == code, ended.stderr
-    verbs = [" ".join(line.split()[2:4]) for line in calls.read_text().splitlines()]
-    assert verbs == ["jobs download", "shards play", *["jobs upload"] * uploads]
-
-
-def test_shards_that_come_back_from_the_results_merge_into_the_one_table(tmp_path):
-    for shard in (1, 3):
-        play_pieces(SHARDS.plan, tmp_path / "results" / f"shard-{shard}-of-3", here, [shard])
-    results = f"file:{tmp_path / 'results'}"
-    assert collect(results, 3, tmp_path / "parts") == [2]
-    play_pieces(SHARDS.plan, tmp_path / "results" / "shard-2-of-3", here, [2])
-    assert collect(results, 3, tmp_path / "parts") == []
-    assert merge(tmp_path / "parts")[1] == evaluate(CONFIG, workers=1)
+    ended = start(SHARD, "place", PLAYED=str(played), REFUSED=str(refused))
+    out, _ = ended.communicate(timeout=60)
+    assert ended.returncode == code, out
+    assert (tmp_path / "me" / "results" / "parts" / "piece.json").exists()
+    upload = "buckets sync parts hf://buckets/me/results/parts"
+    calls = (tmp_path / "calls").read_text().splitlines()
+    assert calls == ["buckets sync hf://buckets/me/results/parts parts", upload]
 
 
 def test_a_dry_run_shows_the_jobs_with_their_cost_and_submits_nothing(monkeypatch, capsys):
@@ -324,39 +283,12 @@ def test_a_dry_run_shows_the_jobs_with_their_cost_and_submits_nothing(monkeypatc
     assert command.main(["shards", "submit", *arguments]) == 0
     out = capsys.readouterr().out
     assert "$0.36 at most: 3 jobs x 2 attempts x 2 h x $0.03/h" in out
-    assert "\nplay --tasks bazaar/open --policies linear wait --split train --episodes 6" in out
+    assert "--tasks bazaar/open --policies linear wait --split train --episodes 6" in out
     assert "flavors      cpu-upgrade" in out
-    assert out.endswith(SHARDS.script(1))
+    assert out.endswith("--shards 3 --shard 1\n")
     assert "hf_not_to_be_seen" not in out
     assert command.main(["shards", "submit", *arguments, "--shard", "4"]) == 2
     assert "numbered from 1 to 3; there is no 4" in capsys.readouterr().err
-
-
-def run_in(folder: Path, steps: int, torn: int = 0) -> Path:
-    """A run's folder with a whole checkpoint at each of `steps`, and a half one at `torn`."""
-    run = folder / "sft"
-    run.mkdir(parents=True)
-    for step in [*range(1, steps + 1), *([torn] if torn else [])]:
-        checkpoint = run / f"checkpoint-{step}"
-        checkpoint.mkdir()
-        (checkpoint / STATE_FILE).write_text("{}" if step != torn else "{")
-    (run / "run.json").write_text("{}")
-    return run
-
-
-@pytest.mark.parametrize("on_hub", [False, True])
-def test_an_uploaded_run_can_be_resumed(on_hub, tmp_path):
-    kept = tmp_path / "kept"
-    place = ("me/results", Repository(kept)) if on_hub else (f"file:{kept}", None)
-    there = tmp_path / "elsewhere"  # made where it is missing
-    assert jobs.download("sft", place[0], there, place[1]) is None
-    jobs.upload(run_in(tmp_path, 3, torn=4), *place)
-    shutil.rmtree(tmp_path / "sft" / "checkpoint-1")
-    jobs.upload(tmp_path / "sft", *place)
-    back = jobs.download("sft", place[0], there, place[1])
-    assert sorted(p.name for p in back.glob("checkpoint-*")) == ["checkpoint-2", "checkpoint-3"]
-    assert last_checkpoint(back).name == "checkpoint-3"
-    assert [p.name for p in (*kept.iterdir(), *there.iterdir())] == ["sft", "sft"]
 
 
 # The page on a Space -----------------------------------------------------------------------------

@@ -17,9 +17,10 @@ import pytest
 
 from env import get_task
 from sauda import __main__ as command
-from sauda.cloud import CloudFault, shards
+from sauda.cloud import CloudFault, pieces
+from sauda.cloud.pieces import engine, play_pieces
 from sauda.cloud.rollouts import Rollouts, Servers, play_missing, summarize_games
-from sauda.cloud.shards import Plan, engine, merge, play_pieces
+from sauda.cloud.shards import Plan, evaluate_on, merge
 from sauda.experiments.comparison import play_model
 from sauda.experiments.evaluate import EvaluationSpec, evaluate
 from sauda.llm.backends import RetryPolicy
@@ -50,8 +51,10 @@ def as_saved(data):
 def test_the_merged_table_is_that_of_one_process_digit_for_digit(config, tmp_path):
     plan = Plan(config, shards=4)
     for shard in (3, 1, 4, 2):
-        play_pieces(plan, tmp_path, here, [shard])
-    assert as_saved(merge(tmp_path)[1]) == as_saved(evaluate(config, workers=1))
+        play_pieces(plan, plan.pieces([shard]), tmp_path, here)
+    expected = as_saved(evaluate(config, workers=1))
+    assert as_saved(merge(tmp_path)[1]) == expected
+    assert as_saved(evaluate_on(here, config)) == expected
 
 
 def test_a_stopped_shard_resumes_where_it_was_and_says_what_it_lacks(tmp_path):
@@ -67,19 +70,20 @@ def test_a_stopped_shard_resumes_where_it_was_and_says_what_it_lacks(tmp_path):
         return here(function, items)
 
     with pytest.raises(KeyboardInterrupt):
-        play_pieces(plan, tmp_path, stops_after_four)
+        play_pieces(plan, plan.pieces(), tmp_path, stops_after_four)
     with pytest.raises(ValueError, match=r"lacks 8 of 12 pieces, of shards 1, 2; play them"):
         merge(tmp_path)
-    assert play_pieces(plan, tmp_path, noted) == 8
+    assert play_pieces(plan, plan.pieces(), tmp_path, noted) == 8
     assert len(computed) == 8
-    assert play_pieces(plan, tmp_path, noted) == 0
+    assert play_pieces(plan, plan.pieces(), tmp_path, noted) == 0
     assert len(merge(tmp_path)[1]["rows"]) == 4
 
 
 def test_pieces_of_another_plan_or_of_other_code_and_damaged_ones_are_refused(tmp_path):
-    play_pieces(plan := Plan(BAZAAR, 2), tmp_path, here)
+    plan, other = Plan(BAZAAR, 2), Plan(BAZAAR, 3)
+    play_pieces(plan, plan.pieces(), tmp_path, here)
     with pytest.raises(ValueError, match="another plan, which differs in shards; choose another"):
-        play_pieces(Plan(BAZAAR, 3), tmp_path, here)
+        play_pieces(other, other.pieces(), tmp_path, here)
     piece = tmp_path / plan.pieces()[-1].file
     piece.write_text('{"end": ')
     with pytest.raises(ValueError, match=rf"{piece.name} is damaged"):
@@ -117,8 +121,11 @@ def test_an_engine_of_processes_yields_every_item_with_its_result():
         assert dict(run(squared, range(5))) == {n: n**2 for n in range(5)}
         with pytest.raises(ValueError, match="13 is not squared"):
             list(run(squared, [13, 1]))
-        with pytest.raises(CloudFault, match="what was computed before is kept"):
-            list(run(dies, [1, 2]))
+    with (
+        pytest.raises(CloudFault, match="what was computed before is kept"),
+        engine("process", workers=1) as run,
+    ):
+        list(run(dies, [1, 2]))
 
 
 @pytest.fixture
@@ -182,19 +189,25 @@ def test_a_table_is_the_same_where_a_node_of_the_cluster_is_killed_in_the_middle
     with engine("ray", address=cluster.address) as run:
         killer = threading.Thread(target=kill_once_it_computes)
         killer.start()
-        play_pieces(plan, tmp_path / "parts", lambda compute, items: run(slowly(compute), items))
+        parts = tmp_path / "parts"
+        play_pieces(plan, plan.pieces(), parts, lambda compute, items: run(slowly(compute), items))
         killer.join()
         lost = [p.file for p in plan.pieces() if doomed in nodes_of(p.file)]
         assert lost
         assert all(len(nodes_of(file)) == 2 for file in lost)
-        with pytest.raises(ValueError, match="13 is not squared"):
-            list(run(refuses, [13]))
-        with monkeypatch.context() as other:
-            other.setattr(shards, "source_digest", lambda: "of other code")
-            with pytest.raises(ValueError, match="has other code than the machine that asks it"):
-                list(run(abs, [1]))
-    assert Counter(path.suffix for path in (tmp_path / "parts").iterdir()) == {".json": 13}
-    assert merge(tmp_path / "parts")[1] == evaluate(plan.config, workers=1)
+    assert Counter(path.suffix for path in parts.iterdir()) == {".json": 13}
+    assert merge(parts)[1] == evaluate(plan.config, workers=1)
+    with (
+        pytest.raises(ValueError, match=r"^13 is not squared$"),
+        engine("ray", address=cluster.address) as run,
+    ):
+        list(run(refuses, [13]))
+    monkeypatch.setattr(pieces, "source_digest", lambda: "of other code")
+    with (
+        pytest.raises(ValueError, match="has other code than the machine that asks it"),
+        engine("ray", address=cluster.address) as run,
+    ):
+        list(run(abs, [1]))
 
 
 # Rollouts through servers -------------------------------------------------------------------------
