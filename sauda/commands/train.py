@@ -19,6 +19,7 @@ TRAINED = {
     "sft": "a buyer or a lab, supervised fine-tuning on a teacher's moves",
     "distill": "a buyer or a lab, on a teacher's labels of its own games",
     "people": "a buyer, on a planner's deals with people and in words of its own",
+    "talks": "the same, on deals of the open market and packages too",
     "grpo": "a buyer, reinforcement learning on whole games",
     "dpo": "a buyer, on pairs of its replies to one position",
     "roles": "the words of a buyer or a seller, supervised fine-tuning on dialogues",

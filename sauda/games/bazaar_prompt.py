@@ -91,12 +91,17 @@ def _moves(obs: Observation) -> Iterator[Move]:
         yield from filter(None, pair)
 
 
-def _repeated(obs: Observation, made: Sequence[Action]) -> Offer | None:
-    """The bid that is bid again by who holds after the moves `made`; None before the first.
+def bid_to_hold(obs: Observation) -> Offer | None:
+    """The own bid that is bid again by who holds; None before the first.
 
     It is the one that counts: the best where bids stand, else the last. Which one counts with
     extras the seller alone knows, and there it is the last.
     """
+    return _bid_to_hold(obs, _made(obs))
+
+
+def _bid_to_hold(obs: Observation, made: Sequence[Action]) -> Offer | None:
+    """The same after the own moves `made`."""
     bids = [action for action in made if isinstance(action, Offer)]
     if obs.table.standing and not obs.table.extras:
         return max(bids, key=lambda bid: bid.price, default=None)
@@ -162,7 +167,7 @@ def _turn(obs: Observation, news: Sequence[str], made: Sequence[Action]) -> str:
         parts += _so_far(obs, made)
     if obs.table.standing and obs.agent != "seller":
         which = "last" if obs.table.extras else "best"
-        if bid := _repeated(obs, made):
+        if bid := _bid_to_hold(obs, made):
             parts.append(f"Your {which} bid {_price_and_extras(obs, bid)}.")
         parts.append(f"Limit {_inside(obs, obs.reservation)}.")
     return " ".join(filter(None, parts))
@@ -173,7 +178,7 @@ def _so_far(obs: Observation, made: Sequence[Action]) -> Iterator[str]:
     if len(made) + 1 == obs.table.rounds:
         yield "Last round."
     bids = [action for action in made if isinstance(action, Offer)]
-    before = [_repeated(obs, bids[:at]) for at in range(len(bids))]
+    before = [_bid_to_hold(obs, bids[:at]) for at in range(len(bids))]
     rises = sum(
         last is None or bid.price > last.price or bid.extras != last.extras
         for bid, last in zip(bids, before, strict=True)
@@ -197,7 +202,7 @@ def _completion(action: Action, obs: Observation, made: Sequence[Action]) -> str
     verb = {Offer: "offer", Accept: "accept", WalkAway: "walk"}[type(action)]
     price = action.price if isinstance(action, Offer) else _last_price(obs)
     if speaks_freely(obs) and isinstance(action, Offer):
-        last = _repeated(obs, made)
+        last = _bid_to_hold(obs, made)
         same = last is not None and action.extras == last.extras
         holds = same and percent_of(obs, price) <= percent_of(obs, last.price)
         verb = "hold" if holds else "raise"
@@ -274,7 +279,7 @@ def parse(completion: str, obs: Observation) -> Action:
         words = words.replace("@", "" if quote is None else rupees(quote))
     standing = _last_price(obs)
     if verb == "hold":
-        if (bid := _repeated(obs, _made(obs))) is None:
+        if (bid := bid_to_hold(obs)) is None:
             raise _refuse("to hold is to bid the best bid again, and there is none yet", completion)
         return replace(bid, message=_fill_prices(words, None, bid.price, obs, completion))
     if verb == "walk":
@@ -441,7 +446,7 @@ def schema(obs: Observation) -> Schema:
     theirs, sells = _last_price(obs), obs.agent == "seller"
     if theirs is not None and (sells or theirs <= obs.own.get("purse", obs.reservation)):
         moves.insert(0, _move("accept", {"const": True}, obs))
-    if free and (bid := _repeated(obs, _made(obs))):
+    if free and (bid := bid_to_hold(obs)):
         moves.insert(0, _move("hold", {"const": percent_of(obs, bid.price)}, obs))
         low += not obs.table.extras
     if low <= high:

@@ -40,7 +40,8 @@ from sauda.train.model import load_served
 TASKS = ("bazaar/open", "bazaar/rushed")  # of the acceptance check
 # What checkpoints play, by game or stage.
 EVAL_TASKS = {
-    "bazaar": "bazaar/open", "arena": "arena/market_round", "people": "bazaar/people"
+    "bazaar": "bazaar/open", "arena": "arena/market_round", "people": "bazaar/people",
+    "talks": "bazaar/people",
 }  # fmt: skip
 MOST_EVALUATED = 10  # checkpoints of a run, since each takes minutes
 POSITIONS_PER_GAME = 5  # of a checkpoint, in which its moves are judged
@@ -66,7 +67,11 @@ def kind_of(settings: Any) -> str:
 
 def eval_task(kind: str) -> Task:
     """What checkpoints of a kind of stage play; people in sentences that nobody learnt."""
-    return people.people_task("development") if kind == "people" else get_task(EVAL_TASKS[kind])
+    return (
+        people.people_task("development")
+        if kind in people_rows.SHARES
+        else get_task(EVAL_TASKS[kind])
+    )
 
 
 def acceptance(
@@ -122,9 +127,11 @@ def holdout_states(
     arena_rows, rows = teacher_rows.ArenaRowSettings(), teacher_rows.RowSettings()
     tasks = arena_rows.tasks if game == "arena" else TASKS
     for number in range(prompts):
-        if game == "people":
+        if game in people_rows.SHARES:
             seed, settings = SPLITS["holdout"][-1 - number], people_rows.PeopleRowSettings()
-            states = list(people_rows.teach(seed, settings, "evaluation"))
+            names = list(people_rows.SHARES[game])
+            name = names[number % len(names)]
+            states = list(people_rows.teach(name, seed, settings, "evaluation"))
             yield states[number % len(states)]
             continue
         task, seed = get_task(tasks[number % len(tasks)]), SPLITS["holdout"][-1 - number]
