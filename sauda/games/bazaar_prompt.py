@@ -3,7 +3,8 @@
 Goods of 50 and of 80,000 rupees read alike: a buyer's prices are whole percent of the list price,
 which is public, so that its bids do not tell its limit; a seller's are percent of its own limit.
 With an offer a buyer may name a speech act, which is put into words here; where any words count
-(`speaks_freely`) its move begins with what it is, and it says a sentence of its own. In words `#`
+(`speaks_freely`) its move begins with what it is, and it says a sentence of its own; where a bid
+may hold extras they stand after its price, and to hold is to bid the last bid again. In words `#`
 stands for the price, `@` for the price of another shop, and a message that names another price
 makes no move, but for a sentence of its own. Training and serving use the same prompt, `render`.
 """
@@ -13,7 +14,8 @@ import math
 import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import zip_longest
+from dataclasses import replace
+from itertools import chain, combinations, zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -25,8 +27,8 @@ from sauda.records.store import refuse_constant
 Action = Offer | Accept | WalkAway
 
 # What each seat is told: "market" for a buyer whose bids stand and whose acts count, "people" where
-# any words do, and "belief" in place of the rules where a buyer is asked what it believes of the
-# seller.
+# any words do, "package" where its bids may hold extras too, and "belief" in place of the rules
+# where a buyer is asked what it believes of the seller.
 RULES = tomllib.loads(Path(__file__).with_name("rules.toml").read_text(encoding="utf-8"))
 SAID = frozenset({*speech.QUESTIONS, *speech.PITCHES})  # what a model says by its name
 HISTORY = 5  # deals before this one whose prices are told
@@ -48,23 +50,27 @@ def render(obs: Observation) -> list[dict[str, str]]:
     decoder can so reuse its cache, and a whole deal is one training sequence.
     """
     seat = "seller" if obs.agent == "seller" else "buyer"
-    rules = RULES["people" if speaks_freely(obs) else "market" if names_acts(obs) else seat]
-    chat = [{"role": "system", "content": rules}]
-    news, number, best = [*_position(obs, seat)], 0, None
+    chat = [{"role": "system", "content": RULES[_rules_for(obs, seat)]}]
+    news, made = [*_position(obs, seat)], []
     for move in _moves(obs):
         if move.agent == obs.agent:
-            chat.append({"role": "user", "content": _turn(obs, news, number, best)})
-            chat.append({"role": "assistant", "content": _completion(move.action, obs, best)})
-            news, number = [], number + 1
-            if isinstance(move.action, Offer):
-                best = max(best or 0, move.action.price)
+            chat.append({"role": "user", "content": _turn(obs, news, made)})
+            chat.append({"role": "assistant", "content": _completion(move.action, obs, made)})
+            news, made = [], [*made, move.action]
         else:
             news.append(_answer(move, obs))
     if obs.table.rivals:
         active = sum(rival.active for rival in obs.table.rivals)
         news.append(f"Rivals {active}.{' You were outbid.' if obs.table.outbid else ''}")
-    chat.append({"role": "user", "content": _turn(obs, news, number, best)})
+    chat.append({"role": "user", "content": _turn(obs, news, made)})
     return chat
+
+
+def _rules_for(obs: Observation, seat: str) -> str:
+    """The key of RULES for who sits there."""
+    if not speaks_freely(obs):
+        return "market" if names_acts(obs) else seat
+    return "package" if obs.table.extras else "people"
 
 
 def speaks_freely(obs: Observation) -> bool:
@@ -85,6 +91,23 @@ def _moves(obs: Observation) -> Iterator[Move]:
         yield from filter(None, pair)
 
 
+def bid_to_hold(obs: Observation) -> Offer | None:
+    """The own bid that is bid again by who holds; None before the first.
+
+    It is the one that counts: the best where bids stand, else the last. Which one counts with
+    extras the seller alone knows, and there it is the last.
+    """
+    return _bid_to_hold(obs, _made(obs))
+
+
+def _bid_to_hold(obs: Observation, made: Sequence[Action]) -> Offer | None:
+    """The same after the own moves `made`."""
+    bids = [action for action in made if isinstance(action, Offer)]
+    if obs.table.standing and not obs.table.extras:
+        return max(bids, key=lambda bid: bid.price, default=None)
+    return bids[-1] if bids else None
+
+
 def _position(obs: Observation, seat: str) -> Iterator[str]:
     """The facts that do not change during a deal."""
     table, own = obs.table, obs.own
@@ -96,6 +119,10 @@ def _position(obs: Observation, seat: str) -> Iterator[str]:
         yield f"{item}. List {percent_of(obs, table.item.list_price)}."
     if own.get("quote") is not None and seat == "buyer":
         yield f"Shop {percent_of(obs, own['quote'])}."
+    for name, label in (("values", "Worth to you"), ("costs", "Cost to you")):
+        if name in own:
+            amounts = (f"{extra} {_inside(obs, own[name][extra])}" for extra in table.extras)
+            yield f"{label}: {', '.join(amounts)}."
     if "discount" in own:
         yield f"Keeps {round(100 * own['discount'])}%."
     if table.deals > 1:
@@ -115,57 +142,73 @@ def ask_belief(obs: Observation) -> list[dict[str, str]]:
 def _answer(move: Move, obs: Observation) -> str:
     """A move of the other side: its price and its words, without its manner."""
     seat = "Bid" if obs.agent == "seller" else "Ask"
-    parts = (
-        [f"{seat} {percent_of(obs, move.action.price)}."] if isinstance(move.action, Offer) else []
-    )
+    parts = [f"{seat} {_price_and_extras(obs, move.action)}."] * isinstance(move.action, Offer)
     if message := _quote(obs, move.action.message):
         parts.append(f"Says {json.dumps(message, ensure_ascii=False)}")
     return " ".join(parts)
 
 
-def _turn(obs: Observation, news: Sequence[str], number: int, best: float | None) -> str:
+def _price_and_extras(obs: Observation, offer: Offer) -> str:
+    """An offer in percent, and what it asks for at that price: "45 with delivery, later"."""
+    extras = ", ".join(name for name in obs.table.extras if name in offer.extras)
+    return f"{percent_of(obs, offer.price)}{' with ' if extras else ''}{extras}"
+
+
+def _turn(obs: Observation, news: Sequence[str], made: Sequence[Action]) -> str:
     """The events since the last own move, the round, and the round by which a deal must be made.
 
-    Where bids stand, the best one and the limit come last, next to the reply: a small model that
+    Where bids stand, the one to hold and the limit come last, next to the reply: a small model that
     read its limit only at the start bid above it in nine games of ten.
     """
-    deadline = obs.own.get("deadline")
+    deadline, number = obs.own.get("deadline"), len(made)
     until = "" if deadline is None else f", deadline {deadline}"
     parts = [*news, f"Round {number + 1}/{obs.table.rounds}{until}."]
     if speaks_freely(obs):
-        parts += _so_far(obs, number)
+        parts += _so_far(obs, made)
     if obs.table.standing and obs.agent != "seller":
-        standing = "" if best is None else f"Your best bid {percent_of(obs, best)}. "
-        parts.append(f"{standing}Limit {_inside(obs, obs.reservation)}.")
+        which = "last" if obs.table.extras else "best"
+        if bid := _bid_to_hold(obs, made):
+            parts.append(f"Your {which} bid {_price_and_extras(obs, bid)}.")
+        parts.append(f"Limit {_inside(obs, obs.reservation)}.")
     return " ".join(filter(None, parts))
 
 
-def _so_far(obs: Observation, number: int) -> Iterator[str]:
-    """What the own bids before the move `number`, from 0, came to, and whether none comes after."""
-    if number + 1 == obs.table.rounds:
+def _so_far(obs: Observation, made: Sequence[Action]) -> Iterator[str]:
+    """What the own moves so far came to, and whether the next one is the last."""
+    if len(made) + 1 == obs.table.rounds:
         yield "Last round."
-    bids, rises = obs.table.bids[:number], 0
-    for at, bid in enumerate(bids):
-        rises += bid > max(bids[:at], default=0)
+    bids = [action for action in made if isinstance(action, Offer)]
+    before = [_bid_to_hold(obs, bids[:at]) for at in range(len(bids))]
+    rises = sum(
+        last is None or bid.price > last.price or bid.extras != last.extras
+        for bid, last in zip(bids, before, strict=True)
+    )
     if bids:
         yield f"You raised {rises}, held {len(bids) - rises}."
 
 
 def completion(action: Action, obs: Observation) -> str:
     """The canonical completion that makes `action` at `obs`."""
-    return _completion(action, obs, obs.bid)
+    return _completion(action, obs, _made(obs))
 
 
-def _completion(action: Action, obs: Observation, best: float | None) -> str:
-    """The completion of a move at `obs`, or earlier in its deal; the best bid then was `best`."""
+def _made(obs: Observation) -> list[Action]:
+    """The own moves in the deal so far."""
+    return [move.action for move in _moves(obs) if move.agent == obs.agent]
+
+
+def _completion(action: Action, obs: Observation, made: Sequence[Action]) -> str:
+    """The completion of a move at `obs`, or earlier in its deal after the own moves `made`."""
     verb = {Offer: "offer", Accept: "accept", WalkAway: "walk"}[type(action)]
     price = action.price if isinstance(action, Offer) else _last_price(obs)
-    if speaks_freely(obs) and verb == "offer":
-        holds = best is not None and percent_of(obs, price) <= percent_of(obs, best)
+    if speaks_freely(obs) and isinstance(action, Offer):
+        last = _bid_to_hold(obs, made)
+        same = last is not None and action.extras == last.extras
+        holds = same and percent_of(obs, price) <= percent_of(obs, last.price)
         verb = "hold" if holds else "raise"
-    row: dict[str, Any] = {
-        verb: percent_of(obs, price) if verb in ("offer", "raise", "hold") else True
-    }
+    row: dict[str, Any] = {verb: percent_of(obs, price) if isinstance(action, Offer) else True}
+    if verb == "raise" and action.extras:
+        row["with"] = [name for name in obs.table.extras if name in action.extras]
     words = clean(action.message)[: money.LONGEST_MESSAGE]
     act, _ = speech.act_in(words) if names_acts(obs) else ("", 0)
     if act in SAID:
@@ -226,7 +269,9 @@ def parse(completion: str, obs: Observation) -> Action:
     rupees where they bear a currency. A price that reads like the other side's takes it. Raises
     IllegalAction, quoting the completion, where there is no move or the words differ from it.
     """
-    verb, amount, words = _verb(first_object(completion), completion)
+    row = first_object(completion)
+    verb, amount, words = _verb(row, completion)
+    extras = _extras(row, verb, obs, completion)
     if names_acts(obs) and words in SAID:
         words = realise(words, obs)
     if speaks_freely(obs):
@@ -234,19 +279,19 @@ def parse(completion: str, obs: Observation) -> Action:
         words = words.replace("@", "" if quote is None else rupees(quote))
     standing = _last_price(obs)
     if verb == "hold":
-        if obs.bid is None:
+        if (bid := bid_to_hold(obs)) is None:
             raise _refuse("to hold is to bid the best bid again, and there is none yet", completion)
-        return Offer(obs.bid, _fill_prices(words, None, obs.bid, obs, completion))
+        return replace(bid, message=_fill_prices(words, None, bid.price, obs, completion))
     if verb == "walk":
         return WalkAway(_fill_prices(words, None, standing, obs, completion))
     price = None if amount is None else _price(amount, obs, completion)
     if verb == "accept" and price not in (None, standing):
         raise _refuse("to accept is to take the other side's last price", completion)
-    if verb == "accept" or price == standing:
+    if verb == "accept" or (price == standing and not extras):
         return Accept(_fill_prices(words, amount, standing, obs, completion))
     if price is None:
         raise _refuse("an offer needs a price", completion)
-    return Offer(price, _fill_prices(words, amount, price, obs, completion))
+    return Offer(price, _fill_prices(words, amount, price, obs, completion), extras)
 
 
 def realise(act: str, obs: Observation) -> str:
@@ -274,10 +319,12 @@ def preview(text: str, obs: Observation) -> str:
     """
     number = re.search(r'"(?:offer|raise|hold)"\s*:\s*"?(\d{1,5})(?=\D)', text)
     price = rupees(obs.priced(unit(obs) * int(number[1]) / 100)) if number else ""
+    extras = re.search(r'"with"\s*:\s*\[([^\]]*)\]', text)
     words = re.search(r'"(?:say|message)"\s*:\s*"((?:[^"\\]|\\.)*)', text)
     message = words[1] if words and not re.search(r"\d", words[1]) else ""
     message = "" if money.prices(message) else re.sub("#", price, message)
-    return " ".join(part for part in (price, clean(message)) if part)
+    asked = f"with {', '.join(re.findall(r'[a-z]+', extras[1]))}" if extras else ""
+    return " ".join(part for part in (price, asked, clean(message)) if part)
 
 
 def first_object(completion: str) -> Mapping[str, Any]:
@@ -312,6 +359,20 @@ def _verb(row: Mapping[str, Any], completion: str) -> tuple[str, Any, str]:
     if verb == "walk" or amount is None or isinstance(amount, bool):
         raise _refuse(f"{amount!r:.20} does not say what to {verb}", completion)
     return verb, amount, words
+
+
+def _extras(row: Mapping[str, Any], verb: str, obs: Observation, completion: str) -> frozenset[str]:
+    """The extras that a bid asks for."""
+    names, allowed = row.get("with", row.get("extras")) or [], obs.table.extras
+    if not names:
+        return frozenset()
+    if not allowed:
+        raise _refuse("a bid here is a price alone, without extras", completion)
+    if verb not in ("offer", "raise"):
+        raise _refuse("only a bid with a price has extras", completion)
+    if not isinstance(names, list) or not all(name in allowed for name in names):
+        raise _refuse(f"extras are a list of {', '.join(allowed)}", completion)
+    return frozenset(names)
 
 
 def _price(amount: Any, obs: Observation, completion: str) -> float:
@@ -376,8 +437,8 @@ def schema(obs: Observation) -> Schema:
     """The legal moves at `obs` as a JSON schema, for decoding that cannot forfeit.
 
     What is legal, not what is wise: offers go up to the purse, and where bids stand from the best
-    one. In the open market a buyer's words are the acts that it has not yet said; elsewhere they
-    are a text without digits.
+    one, but for bids of other extras. In the open market a buyer's words are the acts that it has
+    not yet said; elsewhere they are a text without digits.
     """
     low, high = _legal_offers(obs)
     free = speaks_freely(obs)
@@ -385,9 +446,9 @@ def schema(obs: Observation) -> Schema:
     theirs, sells = _last_price(obs), obs.agent == "seller"
     if theirs is not None and (sells or theirs <= obs.own.get("purse", obs.reservation)):
         moves.insert(0, _move("accept", {"const": True}, obs))
-    if free and obs.bid is not None:
-        moves.insert(0, _move("hold", {"const": low}, obs))
-        low += 1
+    if free and (bid := bid_to_hold(obs)):
+        moves.insert(0, _move("hold", {"const": percent_of(obs, bid.price)}, obs))
+        low += not obs.table.extras
     if low <= high:
         number = {"type": "integer", "minimum": low, "maximum": high}
         moves.insert(0, _move("raise" if free else "offer", number, obs))
@@ -395,7 +456,11 @@ def schema(obs: Observation) -> Schema:
 
 
 def _move(verb: str, value: Mapping[str, Any], obs: Observation) -> dict[str, Any]:
-    properties = {verb: value}
+    properties, extras = {verb: value}, obs.table.extras
+    if verb == "raise" and extras:
+        sizes = range(1, len(extras) + 1)
+        packages = chain.from_iterable(combinations(extras, size) for size in sizes)
+        properties["with"] = {"enum": list(map(list, packages))}
     if not names_acts(obs):
         shop = "@" if speaks_freely(obs) and obs.own.get("quote") is not None else ""
         properties["say"] = {"type": "string", "pattern": f"^[{LETTERS}{shop}]{{1,{SAY}}}$"}
@@ -422,6 +487,6 @@ def _legal_offers(obs: Observation) -> tuple[int, int]:
     if obs.agent == "seller":
         over = max(least, percent_of(obs, obs.bid) + 1) if obs.bid is not None else least
         return over, math.floor(1000 * obs.table.item.list_price / unit(obs))
-    if obs.table.standing and obs.bid is not None:
+    if obs.table.standing and not obs.table.extras and obs.bid is not None:
         least = max(least, percent_of(obs, obs.bid))
     return least, _inside(obs, obs.own.get("purse", obs.reservation))

@@ -49,7 +49,8 @@ class Sampling:
 DEFAULT_SAMPLING = Sampling(temperature=0.0, median=True)
 WORDS = 0.7  # temperature of a sentence of its own; at 0.4 it repeats itself
 PRICE = re.compile(r'"(?:offer|raise)":\s?(\d{0,3})$')  # a reply that is within its price
-SENTENCE = re.compile(r'"(?:raise|hold)":\d+,"say":"')  # one that has come to its own sentence
+# A reply that has come to its own sentence.
+SENTENCE = re.compile(r'"(?:raise|hold)":\d+,(?:"with":\[[^\]]*\],)?"say":"')
 # Digits in the order of the prices that begin with them: one that begins with 1 has three digits,
 # since nobody bids a tenth of the list price.
 FIRST_DIGITS, DIGITS = "2345678910", "0123456789"

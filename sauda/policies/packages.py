@@ -98,6 +98,11 @@ class Packager:
     costs: Mapping[str, int] | None = None  # told what the extras cost: a bound, no contestant
 
     def __call__(self, obs: Observation, rng: np.random.Generator) -> Action:
+        plan = self.plan(obs)
+        return plan.in_full(plan.values.best(plan.seen), obs)
+
+    def plan(self, obs: Observation) -> "Plan":
+        """The best package and the values of all moves with it."""
         costs, weights, honesty = self.weigh(obs)
         chosen = self.choose(obs, costs)
         seen = in_prices(obs, costs, chosen)
@@ -105,16 +110,7 @@ class Packager:
         if obs.table.bids and chosen != last_package(obs):
             belief = replace(belief, temper=belief.temper + rules.CHANGED)
         values = self.with_questions(obs, seen, belief, weights, honesty)
-        move = values.best(seen)
-        if not isinstance(move, Offer):
-            return move
-        stands = standing_offer(obs.table, costs) if obs.table.bids else None
-        price = move.price + amount_of(chosen, costs)
-        if stands and move.price <= max(seen.table.bids):
-            if stands.extras == chosen:
-                return replace(stands, message=move.message)
-            price += 1
-        return Offer(int(min(max(1, price), obs.own["purse"])), move.message, chosen)
+        return Plan(costs, chosen, seen, values)
 
     def weigh(self, obs: Observation) -> tuple[dict[str, int], dict[str, np.ndarray], float]:
         """By extra the expected cost in rupees and the weights of the costs; the honesty."""
@@ -172,6 +168,28 @@ class Packager:
             rows.append(np.where(worth > CURIOUS, silent + worth, NOTHING))
         offers = np.vstack([values.offers, *rows])
         return replace(values, acts=(*values.acts, *acts), offers=offers)
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """What a buyer of packages weighs in one position."""
+
+    costs: Mapping[str, int]  # by extra, expected, rupees
+    chosen: frozenset[str]  # the best package
+    seen: Observation  # the position in prices less the costs
+    values: MoveValues  # of the moves there
+
+    def in_full(self, move: Action, obs: Observation) -> Action:
+        """A move of the position in prices as the move with the package at `obs`."""
+        if not isinstance(move, Offer):
+            return move
+        stands = standing_offer(obs.table, self.costs) if obs.table.bids else None
+        price = move.price + amount_of(self.chosen, self.costs)
+        if stands and move.price <= max(self.seen.table.bids):
+            if stands.extras == self.chosen:
+                return replace(stands, message=move.message)
+            price += 1
+        return Offer(int(min(max(1, price), obs.own["purse"])), move.message, self.chosen)
 
 
 def in_prices(obs: Observation, costs: Mapping[str, int], chosen: frozenset[str]) -> Observation:

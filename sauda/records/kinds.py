@@ -125,7 +125,7 @@ NAMED_RUNS = (
     ),
     (
         re.compile(
-            rf"training/(?P<stage>sft|form|reward|distill|people|grpo|dpo)(?:-(?P<game>arena))?{_OF_MODEL}"
+            rf"training/(?P<stage>sft|form|reward|distill|people|talks|grpo|dpo)(?:-(?P<game>arena))?{_OF_MODEL}"
             r"(?P<full>-full)?(?:-seed(?P<seed>\d+))?(?:-from-(?P<init>[\w.-]+))?\.json"
         ),
         RUN,

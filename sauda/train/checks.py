@@ -15,7 +15,17 @@ from typing import Any
 
 import numpy as np
 
-from env import Accept, IllegalAction, Offer, Task, WalkAway, arena, episode, get_task, people
+from env import (
+    MARKETS_3,
+    Accept,
+    IllegalAction,
+    Offer,
+    Task,
+    WalkAway,
+    arena,
+    episode,
+    get_task,
+)
 from sauda.experiments.gap import Judged
 from sauda.games import GAMES
 from sauda.games.bazaar_prompt import percent_of
@@ -34,7 +44,7 @@ from sauda.records.store import (
     write_artifact,
 )
 from sauda.statistics import mean_interval
-from sauda.train import form_rows, people_rows, teacher_rows
+from sauda.train import people_rows, teacher_rows
 from sauda.train.common import Run, append, checkpoints_in
 from sauda.train.model import load_served
 
@@ -42,7 +52,7 @@ TASKS = ("bazaar/open", "bazaar/rushed")  # of the acceptance check
 # What checkpoints play, by game or stage.
 EVAL_TASKS = {
     "bazaar": "bazaar/open", "arena": "arena/market_round", "people": "bazaar/people",
-    "form": "bazaar/open-3", "reward": "bazaar/open-3",
+    "talks": "bazaar/people", "form": "bazaar/open-3", "reward": "bazaar/open-3",
 }  # fmt: skip
 KEPT_GAMES = 3  # of every checkpoint that learns from reward, to be read
 MOST_EVALUATED = 10  # checkpoints of a run, since each takes minutes
@@ -69,11 +79,9 @@ def kind_of(settings: Any) -> str:
 
 def eval_task(kind: str) -> Task:
     """What checkpoints of a kind of stage play; where any words count, in sentences not learnt."""
-    if kind == "people":
-        return people.people_task("development")
-    if EVAL_TASKS[kind] == "bazaar/open-3":
-        return form_rows.in_sentences("bazaar/open-3", "development")
-    return get_task(EVAL_TASKS[kind])
+    name = EVAL_TASKS[kind]
+    free = name.removeprefix("bazaar/") in ("people", *MARKETS_3)
+    return people_rows.task_of(name, "development") if free else get_task(name)
 
 
 def acceptance(
@@ -131,9 +139,11 @@ def holdout_states(
     if EVAL_TASKS[game] == "bazaar/open-3":
         tasks = ("bazaar/open-3",)
     for number in range(prompts):
-        if game == "people":
+        if game in people_rows.SHARES:
             seed, settings = SPLITS["holdout"][-1 - number], people_rows.PeopleRowSettings()
-            states = list(people_rows.teach(seed, settings, "evaluation"))
+            names = list(people_rows.SHARES[game])
+            name = names[number % len(names)]
+            states = list(people_rows.teach(name, seed, settings, "evaluation"))
             yield states[number % len(states)]
             continue
         task, seed = get_task(tasks[number % len(tasks)]), SPLITS["holdout"][-1 - number]

@@ -1,15 +1,16 @@
 """Rows of games of moves that are drawn at random from those that the prompt allows, wordless."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import islice
 
 import numpy as np
 
-from env import MARKETS_3, Observation, Task, advance, begin, market, move
+from env import Observation, Task, advance, begin, move
 from sauda.games.bazaar_prompt import parse, render, schema, unit
 from sauda.records.seeds import is_unseen_listing, training_seeds
 from sauda.train.common import option
+from sauda.train.people_rows import task_of
 from sauda.train.teacher_rows import Row
 
 MOVES = 9  # the stream that draws the moves
@@ -28,16 +29,10 @@ class FormRowSettings:
 
 def make_rows(settings: FormRowSettings) -> list[Row]:
     """The games of the settings; ValueError where the training seeds run out."""
-    task = in_sentences(settings.task, "training")
+    task = task_of(settings.task, "training")
     seeds = training_seeds(task.name, settings.first_seed)
     games = (row for seed in seeds for row in random_game(task, seed))
     return list(islice(games, settings.rows))
-
-
-def in_sentences(name: str, use: str) -> Task:
-    """The task of the open market's version 3 with sentences of one use of the corpus."""
-    key = name.removeprefix("bazaar/")
-    return market.market_task(key, replace(MARKETS_3[key], use=use))
 
 
 def random_game(task: Task, seed: int) -> Iterator[Row]:

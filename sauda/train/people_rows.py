@@ -1,75 +1,79 @@
-"""Rows of deals with people: the planner's moves in the prompt's form, with sentences.
+"""Rows of deals in words of its own: a planner's moves in the prompt's form, with sentences.
 
-The planner of `bazaar/people` makes the moves, and at times they are spoilt as a model spoils them.
-What goes with a move is a training sentence of the corpus, in the seller's language: of the
-planner's speech act, or of the move itself where it has none. A row is a whole deal as one
-conversation, whose bytes are those that are served.
+The planner of each game makes the moves, and at times they are spoilt as a model spoils them. What
+goes with a move is a training sentence of the corpus that fits the goods, in the seller's language:
+of the planner's speech act, or of the move itself where it has none, some of them after an answer
+to what the seller did. No line comes twice in a deal. A row is a whole deal as one conversation,
+whose bytes are those that are served.
 """
 
-import re
-from collections.abc import Iterator
+import json
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
 from itertools import chain, islice
+from pathlib import Path
 
 import numpy as np
 
 from env import (
+    MARKETS_3,
     Accept,
+    Item,
+    Move,
     Observation,
     Offer,
+    Policy,
+    Task,
     WalkAway,
     advance,
-    agent_stream,
     begin,
     corpus,
+    market,
     move,
     people,
     rupees,
 )
 from sauda.games.bazaar_prompt import completion, parse, percent_of, render
-from sauda.policies.listener import NOTHING
-from sauda.policies.people import Planner, believe
+from sauda.policies import people as planners
+from sauda.policies.listener import NOTHING, Listener, MoveValues, believe
+from sauda.policies.packages import Packager
+from sauda.records import read_table
 from sauda.records.seeds import is_unseen_listing, training_seeds
 from sauda.train import teacher_rows
 from sauda.train.common import option
 from sauda.train.teacher_rows import Action, Row, Taught
 
+PEOPLE = "bazaar/people"
+SHARES = {  # of the rows of a stage, by task
+    "people": {PEOPLE: 1.0},
+    "talks": {
+        PEOPLE: 0.56,
+        "bazaar/open-3": 0.14,
+        "bazaar/mute-3": 0.04,
+        "bazaar/package": 0.2,
+        "bazaar/package-mute": 0.06,
+    },
+}
 SPOILS, SPEECH = 7, 8  # streams of their own, apart from the game's
 # Hindi is answered in Latin letters: the small model spends three tokens on a letter of Devanagari,
 # and writes it badly.
 ANSWERS_IN = {"en": "en", "hinglish": "hinglish", "hi": "hinglish"}
-LONGEST = 50  # characters of a sentence
+LONGEST = 50  # characters of a sentence of the corpus
 KINDS = ("plain", "chatty", "terse")  # of sentences that it learns to say
-# Words by which a sentence speaks of goods of one sort, and would be nonsense about others.
-SORT = re.compile(
-    r"\b(zips?|legs?|pages?|pieces missing|stitching|chain|glass|handles?|sleeve|"
-    r"frame|hinge|window|buttons?|coat|screen|pixel|drips?|battery|leather|armrest|wheels?|rim|fan|seam|lens|"
-    r"keys?|soles?|lining|springs?|seat|mirrors?|lid|cord|embroidery|brakes?|stand|speakers?|car|"
-    r"km|remote|beds?|mattress|ipad|puzzles?|cushion|sofa|flats?|toys?|heel|keyboard|bikes?|chairs?|"
-    r"tv|strap|drawers?|pram|helmets?|books?|crib|burner|bulb|shelf|bag|monitor|curtains|table|desk|"
-    r"tiles|doll|watch|exhaust|cooler|cupboard|cables|suitcase|strings|blender|shoe|pedal|rug|cloth|"
-    r"polish|clasp|leaks?|rust\w*|paint|charger|mileage|wobbles?|bulging|set|pair|phone|mixer|swift|"
-    r"fridge|lamps|laptop|stroller|drone|diesel|geyser|tyres|microwave|canon|aquarium|fish|lego|"
-    r"service|house|treadmill|enfield|earphones|papers|wardrobe|plate|generator|projector|tablet|"
-    r"saree|storage|balcony|kayak|toaster|rent|cover photo|updates|shirt|collar|rexine|panne|paaya|"
-    r"pankha|silai|talwa|gaddi|aaine|dhakkan|wire|dhaage|cup|lakdi|camera|gaadi|ac|washing|owner|"
-    r"bumper|kapda|insurance|khilone|kitaab\w*|cycle|gear|mobile|plywood|chashma|kapdar?|switch|"
-    r"dabba|naak|headphone|gadde|pahiya|box|darwaze|ps4|activa|engine|scooty|redmi|almirah|baazu|"
-    r"port|kursi|bhabhi|tyre|doors|bookshop|tapak)\b|गिलास|सोफ़े|कैमरे|थैले|टायर|दरवाज़े|काँच|ज़ंग|क़ब्ज़ा|कोट|कॉलर|चमड़ा|पन्ने|प्याले|"
-    r"सिलाई|गद्दी|आईने|प्लग|रेडियो|मूर्ति|चूल्हे|दरी|ढोलक|घड़ी|चश्मे|फ़्रिज|जूते|रिमोट|फ़्रेम|मोतियों|फ़ोन|"
-    r"रज़ाई|बर्तन|चौखट|साड़ी|दराज़|गाड़ी|दीवारों|टीवी|शीशा|धागे|बटन|ज़िप|तला|बैटरी|रिस|टोकरी|लैंप|बाइक|मशीन|"
-    r"किताबें|अलमारी|ढाँचे",
-    re.IGNORECASE,
-)
-MUTE = 0.1  # share of the games in which the seller says prices alone
+ANSWERS = 0.6  # share of the lines without an act that begin with an answer to the seller's move
+MUTE = 0.1  # share of the games with people in which the seller says prices alone
+WALLS, ABSURD = 0.1, 0.1  # shares of the games with people; see `stands` and `stretched`
+FACTOR = (1.3, 3.2)  # of the opening ask, where it is absurd
+SETTLES = 0.8  # of the opening ask, from which asks are stretched
 
 
 @dataclass(frozen=True, kw_only=True)
 class PeopleRowSettings:
-    """How many deals with people are kept, and how the planner's moves are spoilt in them."""
+    """Of which games how many deals are kept, and how the planner's moves are spoilt in them."""
 
     rows: int = option("deals to learn from", 2_500)
+    shares: tuple[tuple[str, float], ...] = tuple(SHARES["people"].items())
     behaviour: tuple[tuple[str, float], ...] = (  # what becomes of a move, drawn anew at each
         ("made", 0.62),
         ("shifted", 0.22),  # its price is off by a normal error
@@ -80,103 +84,207 @@ class PeopleRowSettings:
     rises: tuple[float, float] = (1.0, 6.0)  # of the bold, percent of the list price
     within: float = 0.005  # a bid is the mean of those that are worth so much less
     near: int = 1  # percent: a bid so near to the ask takes it
+    last: float = 0.1  # in the last round an ask is taken for which a bid is worth no more beyond
+    passed: float = 0.5  # share of the deals that is kept, of those without an awkward end
     first_seed: int = option("training seeds run up from it", 30_000)
 
 
 def make_rows(settings: PeopleRowSettings) -> list[Row]:
-    """The deals of the settings; ValueError where the training seeds run out."""
-    games = (
-        conversation(seed, settings)
-        for seed in training_seeds("bazaar/people", settings.first_seed)
-    )
-    return list(islice(chain.from_iterable(games), settings.rows))
+    """The deals of the settings, tasks in order; ValueError where the training seeds run out."""
+    rows: list[Row] = []
+    for name, share in settings.shares:
+        games = (
+            conversation(name, seed, settings) for seed in training_seeds(name, settings.first_seed)
+        )
+        rows += islice(chain.from_iterable(games), round(settings.rows * share))
+    return rows
 
 
-def conversation(seed: int, settings: PeopleRowSettings) -> Iterator[Row]:
-    """The deal of a seed; none where its listing is kept for evaluation."""
-    states = list(teach(seed, settings))
+def conversation(name: str, seed: int, settings: PeopleRowSettings) -> Iterator[Row]:
+    """The deal of a seed; none where its listing is kept for evaluation, or few are kept."""
+    states = list(teach(name, seed, settings))
     last = states[-1]
-    if not is_unseen_listing(last.obs.table.item):
+    kept = is_awkward(last.obs) or np.random.default_rng([seed, SPEECH]).random() < settings.passed
+    if kept and not is_unseen_listing(last.obs.table.item):
         chat = [*render(last.obs), {"role": "assistant", "content": last.completion}]
-        yield Row("bazaar/people", seed, 0, [state.label for state in states], chat)
+        yield Row(name, seed, 0, [state.label for state in states], chat)
 
 
-def teach(seed: int, settings: PeopleRowSettings, use: str = "training") -> Iterator[Taught]:
-    """The learner's states in one game with a person, the planner's move there, and what is made.
+def is_awkward(obs: Observation) -> bool:
+    """Whether a deal comes to where a small model errs: the last round, or a bid near the limit."""
+    near = obs.bid is not None and percent_of(obs, obs.bid) >= percent_of(obs, obs.reservation) - 5
+    return obs.rounds_left == 1 or near
+
+
+def task_of(name: str, use: str, mute: bool = False) -> Task:
+    """The task by name with sellers that say sentences of one use of the corpus."""
+    if name == PEOPLE:
+        return people.people_task(use, mute)
+    kind = name.removeprefix("bazaar/")
+    return market.market_task(kind, replace(MARKETS_3[kind], use=use))
+
+
+def teach(
+    name: str, seed: int, settings: PeopleRowSettings, use: str = "training"
+) -> Iterator[Taught]:
+    """The learner's states in one game, the planner's move there, and what is made.
 
     Sellers say sentences of one use of the corpus; the planner's sentences are for training.
     """
     spoils, speech = (np.random.default_rng([seed, stream]) for stream in (SPOILS, SPEECH))
-    task = people.people_task(use, mute=bool(spoils.random() < MUTE))
+    task, show = task_of(name, use, spoils.random() < MUTE), unstretched
+    if name == PEOPLE:
+        kind, factor = spoils.random(), spoils.uniform(*FACTOR)
+        if kind < WALLS:
+            task = replace(task, opponents={"seller": partial(stands, task.opponents["seller"])})
+        elif kind < WALLS + ABSURD:
+            show = partial(stretched, factor)
     names, chances = zip(*settings.behaviour, strict=True)
     play, turn = advance(task, task.opponents, begin(task, seed)), 0
     language = ANSWERS_IN[play.state.private["seller"]["language"]]
     if not play.state.table.moves[0].action.message.strip("₹0123456789,. "):
         language = "en"  # a seller that says prices alone is answered in English
+    said: set[str] = set()
     while not play.forfeit and task.env.to_act(play.state) is not None:
-        obs = task.env.observe(play.state, task.learner)
-        act, best = plan(obs, agent_stream(task, seed, task.learner, turn), settings.within)
+        plain = task.env.observe(play.state, task.learner)
+        obs = show(plain)
+        act, best = plan(name, plain, settings)
+        if obs.ask != plain.ask and isinstance(best, Accept):
+            best = Offer(plain.ask)
         best = teacher_rows.round_action(obs, best, settings.near)
-        best = worded(obs, best, act, language, speech)
+        best = worded(obs, best, act, language, said, speech)
         made, how = best, names[spoils.choice(len(names), p=chances)]
         if how != "made":
             spoilt = teacher_rows.spoil(how, best, obs, settings, spoils)
             spoilt = teacher_rows.round_action(obs, spoilt, settings.near)
             if how == "silent" or spoilt != best:
-                made = worded(obs, spoilt, "", language, speech)
+                made = worded(obs, spoilt, "", language, said, speech)
         reply = completion(made, obs)
+        said.add(json.loads(reply)["say"])
         yield Taught(turn, obs, best, completion(best, obs), reply)
         play = move(task, play, parse(reply, obs))
         play, turn = advance(task, task.opponents, play), turn + 1
 
 
-PLANNER = Planner()
+def unstretched(obs: Observation) -> Observation:
+    """The observation as it is."""
+    return obs
 
 
-def plan(obs: Observation, rng: np.random.Generator, within: float) -> tuple[str, Action]:
-    """The planner's speech act and its move without words.
+def stretched(factor: float, obs: Observation) -> Observation:
+    """What the buyer sees of a seller that opened at `factor` times its ask and comes down.
+
+    From SETTLES of the opening ask down its asks are as they are. The planner sees them
+    unstretched, since an absurd opening tells nothing: what is learnt is to bargain on.
+    """
+    table = obs.table
+    settled = SETTLES * table.asks[0]
+
+    def stretch(ask: float) -> int:
+        room = max(0.0, (ask - settled) / (table.asks[0] - settled))
+        return round(ask + room * (factor - 1) * table.asks[0])
+
+    def say(each: Move) -> Move:
+        if each.agent != "seller" or not isinstance(each.action, Offer):
+            return each
+        ask = stretch(each.action.price)
+        message = each.action.message.replace(rupees(each.action.price), rupees(ask))
+        return replace(each, action=replace(each.action, price=ask, message=message))
+
+    moves, asks = tuple(map(say, table.moves)), tuple(map(stretch, table.asks))
+    return replace(obs, table=table._replace(moves=moves, asks=asks))
+
+
+def stands(seller: Policy, obs: Observation, rng: np.random.Generator) -> Action:
+    """The move of a seller of `bazaar/people` that never gives and does not soon leave."""
+    patient = people.PATIENCES.index("high")
+    stance = replace(obs.own["stance"], gives=0.0, patience=patient, rival=False)
+    return seller(replace(obs, own={**obs.own, "stance": stance}), rng)
+
+
+PLANNER, LISTENER, PACKAGER = planners.Planner(), Listener(), Packager()
+
+
+def plan(name: str, obs: Observation, settings: PeopleRowSettings) -> tuple[str, Action]:
+    """The speech act of a task's planner and its move without words."""
+    if obs.table.extras:
+        planned = PACKAGER.plan(obs)
+        act, best = choose(planned.values, planned.seen, settings)
+        return act, planned.in_full(best, obs)
+    if name == PEOPLE:
+        acts, *worth = PLANNER.values(planners.believe(obs), obs)
+        return choose(MoveValues(tuple(acts), *worth), obs, settings)
+    return choose(LISTENER.values(believe(obs), obs), obs, settings)
+
+
+def choose(values: MoveValues, obs: Observation, settings: PeopleRowSettings) -> tuple[str, Action]:
+    """The act of the best move and that move without words.
 
     A higher bid is the mean of those that are worth at most `within` less: which of them is best is
-    chance, and nobody can learn it.
+    chance, and nobody can learn it. In the last round, after which a refused bid is nothing, an ask
+    that gains is taken unless a bid is worth `last` more.
     """
-    acts, prices, offers, accept, walk = PLANNER.values(believe(obs), obs)
-    if offers.max() < max(accept, walk):
-        return "", Accept() if accept >= walk else WalkAway()
-    act, at = np.unravel_index(offers.argmax(), offers.shape)
-    price = prices[at]
+    top, end = values.offers.max(), max(values.accept, values.walk)
+    settles = obs.rounds_left == 1 and 0 < values.accept == end > top - settings.last
+    if settles or top < end:
+        return "", Accept() if values.accept >= values.walk else WalkAway()
+    act, at = np.unravel_index(values.offers.argmax(), values.offers.shape)
+    price = values.prices[at]
     if price != obs.bid:
-        rises = prices > (obs.bid or 0)
-        good = rises & (offers[act] >= max(NOTHING / 2, offers.max() - within))
-        price = prices[good].mean()
-    return acts[act], Offer(round(price))
+        rises = values.prices > (obs.bid or 0)
+        good = rises & (values.offers[act] >= max(NOTHING / 2, top - settings.within))
+        price = values.prices[good].mean()
+    return values.acts[act], Offer(round(price))
 
 
 @cache
-def sentences_to_say(language: str, family: str, key: str) -> tuple[str, ...]:
-    """The training sentences of a meaning that a buyer of whatever goods may say."""
-    return tuple(
+def learnt() -> frozenset[str]:
+    """The training sentences of buyers that are short and well written."""
+    return frozenset(
         row.text
         for row in corpus.rows("buyer", "training")
-        if (row.language, row.family, row.key) == (language, family, key)
-        and (family == "bid" or row.kind in KINDS)
-        and len(row.text) <= LONGEST
-        and row.text.count("#") <= 1
-        and not SORT.search(row.text)
+        if row.kind in KINDS and len(row.text) <= LONGEST
     )
 
 
+@cache
+def sentences_to_say(language: str, family: str, key: str, item: Item) -> tuple[str, ...]:
+    """The sentences of a meaning that a buyer of an item may say; "#" stands for one amount.
+
+    A question names no amount, since only the bid may be named; what another shop asks is named.
+    """
+    least, most = key == "outside", not key.startswith("ask_")
+    texts = corpus.fitting(language, "training", family, key, item)
+    return tuple(
+        text for text in texts if text in learnt() and least <= text.count("#") <= most
+    ) + added(language, key)
+
+
+@cache
+def added(language: str, key: str) -> tuple[str, ...]:
+    """Sentences of `bids.csv`, which the corpus has not: more for bids, and answers before them."""
+    rows = read_table(Path(__file__).with_name("bids.csv"))
+    return tuple(row["text"] for row in rows if (row["key"], row["language"]) == (key, language))
+
+
 def worded(
-    obs: Observation, action: Action, act: str, language: str, rng: np.random.Generator
-) -> Action:
-    """The move with a sentence of its act, or of the move itself."""
-    price = action.price if isinstance(action, Offer) else obs.ask
-    if isinstance(action, Offer):
-        same = obs.bid is not None and percent_of(obs, action.price) <= percent_of(obs, obs.bid)
-        key = "hold" if same else "raise"
-    else:
-        key = "accept" if isinstance(action, Accept) else "leave"
-    family = ("buyer", act) if act and isinstance(action, Offer) else ("bid", key)
-    options = sentences_to_say(language, *family)
-    amount = obs.own.get("quote") if family == ("buyer", "outside") else price
-    text = options[rng.integers(len(options))]
-    return replace(action, message=text.replace("#", rupees(amount or 0)))
+    obs: Observation, action: Action, act: str, language: str, said: Collection[str],
+    rng: np.random.Generator,
+) -> Action:  # fmt: skip
+    """The move with a sentence of its act, or of the move itself, that no line of `said` holds."""
+    verb = next(iter(json.loads(completion(replace(action, message=""), obs))))
+    bids = isinstance(action, Offer)
+    if not bids or (act == "cash" and "later" in action.extras):  # it would contradict itself
+        act = ""
+
+    def one_of(texts: Sequence[str]) -> str:
+        fresh = [text for text in texts if not any(text in line for line in said)]
+        return fresh[rng.integers(len(fresh))]
+
+    family = ("buyer", act) if act else ("bid", "leave" if verb == "walk" else verb)
+    text = one_of(sentences_to_say(language, *family, obs.table.item))
+    if bids and not act and rng.random() < ANSWERS:
+        did = "first" if obs.bid is None else "fell" if obs.drop else "stood"
+        text = f"{one_of(added(language, did))} {text}"
+    amount = obs.own["quote"] if act == "outside" else action.price if bids else obs.ask
+    return replace(action, message=text.replace("#", rupees(amount)))

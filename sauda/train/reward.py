@@ -25,9 +25,10 @@ from sauda.llm.turn import ModelGame, PlayerSpec, in_batches, new_game, play_gam
 from sauda.train import grpo
 from sauda.train.checks import agreements
 from sauda.train.common import Run, option
-from sauda.train.form_rows import in_sentences, random_reply
+from sauda.train.form_rows import random_reply
 from sauda.train.grpo import Games, GRPOSettings
 from sauda.train.model import Learner
+from sauda.train.people_rows import task_of
 
 MEMORY = "partner-{}.npz"  # what the partner goes by at the beginning of a step
 STREAM = 10  # that draws the states and the partner's moves
@@ -150,7 +151,7 @@ class MovesPlayedOn(Games):
             self.partner.load(self.run.folder / MEMORY.format(step))
         elif step % self.settings.save_steps == 0:
             self.partner.save(self.run.folder / MEMORY.format(step))
-        games = [new_game(in_sentences(name, "training"), seed, (step + 1,))
+        games = [new_game(task_of(name, "training"), seed, (step + 1,))
                  for name, seed in instances]  # fmt: skip
         player = PlayerSpec(self.learner, self.settings.constrained)
         play_games(games, player)

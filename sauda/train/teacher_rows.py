@@ -13,7 +13,7 @@ import json
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cache
 from itertools import chain, groupby, islice
@@ -33,6 +33,7 @@ from env import (
     WalkAway,
     advance,
     agent_stream,
+    amount_of,
     arena,
     begin,
     get_task,
@@ -42,6 +43,7 @@ from env import (
 from sauda.games import arena_prompt
 from sauda.games.bazaar_prompt import (
     ask_belief,
+    bid_to_hold,
     completion,
     parse,
     percent_of,
@@ -223,16 +225,26 @@ def spoil(
     percent = unit(obs) / 100
     if how == "silent":
         return replace(best, message="")
-    rises = isinstance(best, Offer) and best.price != obs.bid
+    last = bid_to_hold(obs)
+    holds = last is not None and best == replace(last, message=best.message)
+    rises = isinstance(best, Offer) and not holds
     if how == "shifted" and rises:
-        price = best.price + percent * rng.normal(0, settings.shift)
-    elif how == "bold" and not rises and obs.bid is not None:
-        price = obs.bid + percent * rng.uniform(*settings.rises)
+        bid, price = best, best.price + percent * rng.normal(0, settings.shift)
+    elif how == "bold" and not rises and last is not None:
+        bid, price = last, last.price + percent * rng.uniform(*settings.rises)
     else:
         return best
-    least = 10.0**-obs.table.decimals if obs.bid is None else obs.bid
-    most = max(obs.bid or 0.0, obs.priced(obs.budget))
-    return Offer(obs.priced(max(least, min(price, most))), best.message if rises else "")
+    least = 10.0**-obs.table.decimals
+    if last is not None and last.extras == bid.extras:
+        least = last.price
+    price = max(least, min(price, max(least, obs.priced(most_for(obs, bid.extras)))))
+    return replace(bid, price=obs.priced(price), message=best.message if rises else "")
+
+
+def most_for(obs: Observation, extras: Collection[str]) -> float:
+    """The most that a buyer can pay without a loss for the thing with these extras, in rupees."""
+    worth = amount_of(extras, obs.own.get("values", {}))
+    return min(obs.reservation + worth, obs.own.get("purse", math.inf))
 
 
 def kind_of(text: str) -> str:
@@ -274,20 +286,22 @@ def round_action(obs: Observation, action: Action, near: int = 0) -> Action:
     """
     if not isinstance(action, Offer):
         return action
-    percent = percent_of(obs, action.price)
-    if obs.bid is None or percent != percent_of(obs, obs.bid):  # what was bid may be bid again
-        percent = min(percent, _highest(obs, action.price))
-    if percent_of(obs, obs.ask) - near <= percent and obs.ask <= obs.budget:
+    percent, last = percent_of(obs, action.price), bid_to_hold(obs)
+    if last is None or percent != percent_of(obs, last.price):  # what was bid may be bid again
+        percent = min(percent, _highest(obs, action))
+    meets = not action.extras and percent_of(obs, obs.ask) - near <= percent
+    if meets and obs.ask <= obs.budget:
         return Accept()
-    return replace(parse(json.dumps({"offer": max(1, percent)}), obs), message=action.message)
+    bid = {"offer": max(1, percent)} | ({"with": list(action.extras)} if action.extras else {})
+    return replace(parse(json.dumps(bid), obs), message=action.message)
 
 
-def _highest(obs: Observation, price: float) -> int:
-    """The highest whole percent that `price` may be rounded to: legal, and without a loss."""
+def _highest(obs: Observation, bid: Offer) -> int:
+    """The highest whole percent that a bid may be rounded to: legal, and without a loss."""
     moves = [m["properties"] for m in schema(obs)["anyOf"]]
     offers = [m.get("offer", m.get("raise")) for m in moves if "offer" in m or "raise" in m]
-    legal = offers[0]["maximum"] if offers else 1
-    return min(legal, math.floor(100 * obs.budget / unit(obs))) if price <= obs.budget else legal
+    legal, most = offers[0]["maximum"] if offers else 1, most_for(obs, bid.extras)
+    return min(legal, math.floor(100 * most / unit(obs))) if bid.price <= most else legal
 
 
 def summarize_rows(rows: Sequence[Row]) -> dict[str, Any]:

@@ -7,10 +7,11 @@ import pytest
 
 from env import Accept, Offer
 from sauda.llm.turn import new_game
-from sauda.train.form_rows import FormRowSettings, in_sentences, make_rows, random_reply
+from sauda.train.form_rows import FormRowSettings, make_rows, random_reply
+from sauda.train.people_rows import task_of
 from sauda.train.reward import MovesPlayedOn, Partner, RewardSettings, features
 
-TASK = in_sentences("bazaar/open-3", "training")
+TASK = task_of("bazaar/open-3", "training")
 
 
 def observation(seed: int):
