@@ -31,7 +31,7 @@ LAB_FILE = "evaluation/arena-model-comparison.json"
 MARKET = "bazaar/"  # how the open market's tasks begin
 TRAINED = (OURS, LAB)  # the stages that the page plays with, one per game
 FORM = "z.3f"  # of grades
-GAIN = "+.3f"  # of differences of grades
+GAIN = "+z.3f"  # of differences of grades
 UNINFORMED_SCRIPTS = ("expert", *SCRIPTS)  # they know no more than the model
 
 STAGES: Mapping[str, str] = {
