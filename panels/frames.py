@@ -27,6 +27,8 @@ from sauda.experiments.evaluate import ArenaRow, BazaarRow
 from sauda.experiments.gap import Gap
 from sauda.experiments.oracle import OracleRow
 from sauda.experiments.people import People
+from sauda.experiments.role_play import DOING, is_off_role
+from sauda.experiments.runs import RoleComparison, RoleReply
 from sauda.experiments.tournament import Tournament
 from sauda.experiments.words import OPEN, Hearing, Words
 from sauda.llm.model import NULL
@@ -59,8 +61,10 @@ def frame_of(rows: Iterable[Any], columns: Mapping[str, Column] | None = None) -
     if columns is not None:
         gets = {head: attrgetter(of) if isinstance(of, str) else of for head, of in columns.items()}
         rows = [{head: get(row) for head, get in gets.items()} for row in rows]
-    frame = pd.DataFrame(list(rows), dtype=object)
-    return frame.map(lambda value: Mean(value) if isinstance(value, Interval) else value)
+    lines = [
+        {head: Mean(v) if isinstance(v, Interval) else v for head, v in row.items()} for row in rows
+    ]
+    return pd.DataFrame(lines, dtype=object)
 
 
 def written(value: Any, form: str) -> str:
@@ -231,8 +235,8 @@ def counts(row: BazaarRow | ArenaRow) -> dict[str, Any]:
     invalid = {"invalid replies": row.invalid_replies if is_model(row.policy) else None}
     if isinstance(row, BazaarRow):
         changed = row.changed if "+" in row.policy else None
-        told = {"deals": row.deal_rate, "forfeits": row.ends["forfeit"], "moves": row.moves}
-        return told | invalid | {"changed by the wrapper": changed}
+        ends = {"deals": row.deal_rate, "forfeits": row.ends["forfeit"], "moves": row.moves}
+        return ends | invalid | {"changed by the wrapper": changed}
     jobs = {"jobs done": row.jobs.mean, "jobs given": row.jobs_had}
     return jobs | {"actions": row.actions, "valid actions": row.valid} | invalid
 
@@ -324,7 +328,7 @@ def hearing(data: Hearing, below: Markup) -> Table:
     grade = "grade in the open market"
     lines = [
         {"player": policy_label(player), grade: rows[player, OPEN].grade}
-        | {f"loses: {told}": rows[player, name].less for name, told in LOST.items()}
+        | {f"loses: {words}": rows[player, name].less for name, words in LOST.items()}
         for player in dict.fromkeys(row.player for row in data.rows)
     ]
     caption = f"Mean grade, and what is lost on the same {data.n:,} seeds; 95 % intervals"
@@ -447,3 +451,104 @@ def agreement(reproduction: Artifact) -> Table:
     }  # fmt: skip
     forms = {"standard errors apart": "+.2f"}
     return Table(frame_of(reproduction.data.rows, columns), "Every compared figure", ".4f", forms)
+
+
+# Roles --------------------------------------------------------------------------------------------
+
+QUESTIONS = {  # of comparisons, of losses and of games
+    "schedule": "schedule, compared with its control",
+    "cycles": "two cycles, compared with one",
+    "layers": "rates by layer, compared with one rate",
+    "specialist": "specialist, compared with the generalist",
+    "base": "specialist, compared with the untrained base",
+    "off_role": "playing the other role, compared with its own",
+}
+LOSSES = {
+    "question": lambda row: QUESTIONS[row.question],
+    "run": lambda row: plain(row.run),
+    "compared with": lambda row: plain(row.baseline),
+    "on": lambda row: f"the {row.role}'s turns",
+    "n": "n", "loss": "loss", "of the other": "baseline_loss", "difference": "difference",
+}  # fmt: skip
+
+
+OWN = "difference from the script’s own"
+SAID = {
+    "model": named("model"),
+    "says the moves of the": lambda row: f"{row.seat}, off role" if row.off_role else row.seat,
+    "n": "n", "prices said as decided": "said", "offers": "offers", "at another price": "wrong",
+    "games forfeited": "unsaid", "share won": "share", OWN: "difference",
+}  # fmt: skip
+SAID_CONTRASTS = {
+    "question": lambda row: QUESTIONS[row.question], "model": named("model"),
+    "compared with": named("beside"), "seat": "seat", "n": "n", "difference": "difference",
+}  # fmt: skip
+SHARES = {
+    "player": lambda row: _player(row.player, row.seat),
+    "compared with": lambda row: _player(row.beside, row.seat),
+    "doing": lambda row: DOING[row.seat], "n": "n", "difference in share": "difference",
+    "p": "p", "p, Holm": "adjusted",
+}  # fmt: skip
+
+
+def _player(name: str, seat: str) -> str:
+    return policy_label(name) + " (off role)" * is_off_role(name, seat)
+
+
+def plain(name: str) -> str:
+    """A run in words: "generalist, one cycle" of roles-generalist-one-cycle."""
+    return name.removeprefix("roles-").replace("-", ", ", 1).replace("-", " ")
+
+
+def role_losses(data: RoleComparison, below: Markup) -> Table:
+    """The loss of every run beside that of another, on hold-out dialogues."""
+    caption = "Loss on hold-out dialogues, nats per token"
+    return Table(frame_of(data.contrasts, LOSSES), caption, ".3f", {"difference": "+.3f"}, below)
+
+
+def role_games(rows: Iterable[Row], below: Markup) -> Table:
+    """One row per model and seat: offers said rightly, wrongly, not at all, and the share won."""
+    forms = {"share won": "z.3f", OWN: "+z.3f"}
+    return Table(frame_of(rows, SAID), "Moves of a script in a model’s words", "z.2f", forms, below)
+
+
+def role_contrasts(data: Row) -> Table:
+    """What one model says rightly more than another."""
+    caption = "Share of prices said as decided"
+    return Table(frame_of(data.contrasts, SAID_CONTRASTS), caption, "+.2f")
+
+
+def role_shares(contrasts: Iterable[Row], below: Markup) -> Table:
+    """What one player wins more than another by its words."""
+    caption = "Share won with a script’s moves in a model’s words"
+    forms = {"difference in share": "+z.3f"}
+    return Table(frame_of(contrasts, SHARES), caption, ".4f", forms, below)
+
+
+def role_replies(runs: Mapping[str, Artifact]) -> Table:
+    """What each run said at hold-out turns; a role that it was not trained for is marked."""
+
+    def read(row: RoleReply) -> str:
+        if row.read is None:
+            return "nothing"
+        price = row.read.price
+        return row.read.intent if price is None else f"{row.read.intent} ₹{price:,.0f}"
+
+    lines = [
+        {
+            "run": plain(name),
+            "plays the": f"{row.role}, off role" if row.off_role else row.role,
+            "told to": row.intention,
+            "said": row.text,
+            "read as": read(row),
+            "price as told": "yes" if names_its_price(row) else "no",
+        }
+        for name, run in runs.items()
+        for row in run.data.replies
+    ]
+    return Table(frame_of(lines), "Replies of every run at hold-out turns")
+
+
+def names_its_price(row: RoleReply) -> bool:
+    """Whether the price that is read from a reply is the one it was told to name."""
+    return row.read is not None and row.read.price == row.meant.price
