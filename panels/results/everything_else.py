@@ -199,7 +199,7 @@ def _name(code: str) -> str:
 
 def tell_reproduction(reproduction: Artifact) -> tuple[go.Figure, Markup, Styler]:
     """How our classic game compares with its source, and every compared figure."""
-    table = frames.agreement(reproduction)
+    table = frames.table_of("agreement", reproduction.data.rows, "Every compared figure")
     words = (
         HTML.agreement(reproduction.data.agreement)
         + HTML.classic_differs(differences_table(reproduction))

@@ -157,6 +157,10 @@ DIFFICULTY = {  # of the games in a bin
     "another buyer waits": "{0.rivals:.0%}",
     "short of time": "{0.pressed:.0%}",
 }
+STATED = (
+    "Stated beliefs: a range meant to hold the limit with 80 %, its width by list price, and a pick"
+    " of four types"
+)
 UNCERTAINTY = "uncertainty: lost by the planner, which does not know the seller"
 
 
@@ -204,7 +208,9 @@ def gap_answer(artifact: Artifact) -> Answer:
             "How hard the games are, and scores by difficulty": frames.by_difficulty(
                 data, games_by_difficulty(data)
             ),
-            "How good the stated beliefs are": frames.beliefs(data),
+            "How good the stated beliefs are": frames.table_of(
+                "beliefs", [row for row in data.rows if row.beliefs], STATED
+            ),
         },
     )
 
@@ -285,8 +291,10 @@ def words_answer(words: Artifact, hearing: Artifact) -> Answer:
         "buyer",
         [words],
         tables={
-            "What each thing is worth: questions, fixed phrases, lies, misreading": frames.worth(
-                data
+            "What each thing is worth: questions, fixed phrases, lies, misreading": frames.table_of(
+                "worth",
+                data.worth,
+                "Difference of the mean grade, paired by seed; 95 % intervals",
             ),
             "Who loses what with other words in its ears": frames.hearing(
                 hearing.data, provenance(hearing)

@@ -108,10 +108,11 @@ def grades_figure(rows: Sequence[Measured]) -> go.Figure:
 
 def numbers(rows: Sequence[Measured], form: str, what: str) -> Table:
     """The numbers of a figure; `what` heads the column of policies or steps."""
-    columns = {
-        what: "label", "task": lambda row: task_title(row.task), "n": "n", "mean": "interval",
-    }  # fmt: skip
-    return Table(frame_of(rows, columns), "Hold-out seeds; means with 95 % intervals", form)
+    frame = frame_of(
+        {what: row.label, "task": task_title(row.task), "n": row.n, "mean": row.interval}
+        for row in rows
+    )
+    return Table(frame, "Hold-out seeds; means with 95 % intervals", form)
 
 
 # Questions ---------------------------------------------------------------------------------------

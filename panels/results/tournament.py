@@ -180,9 +180,17 @@ def players_answer(artifact: Artifact) -> Answer:
         what="pair",
         sources=[artifact],
         tables={
-            "Ranks of buyers and sellers": frames.ranks(data, HTML.ranks(could_be_won())),
-            "What the best opponent takes from each player": frames.exploited(
-                data, HTML.exploited()
+            "Ranks of buyers and sellers": frames.table_of(
+                "ranks",
+                data.ranks,
+                "Ranks, the best first; 95 % intervals",
+                HTML.ranks(could_be_won()),
+            ),
+            "What the best opponent takes from each player": frames.table_of(
+                "exploited",
+                data.exploitability,
+                "Utilities; 95 % intervals",
+                HTML.exploited(),
             ),
         },
     )

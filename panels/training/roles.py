@@ -231,15 +231,36 @@ def _above(compared: Artifact, games: Artifact | None, missing: Markup) -> Marku
 
 def _tables(compared: Artifact, games: Artifact | None, runs: Runs) -> dict[str, Table]:
     """The folded tables, by title; those of games where their record is there."""
+    replies = [
+        reply.model_copy(update={"run": name})
+        for name, run in runs.items()
+        for reply in run.data.replies
+    ]
     tables = {
-        "Every comparison of hold-out losses": frames.role_losses(compared.data, HTML.caution()),
-        "What the roles say at hold-out turns": frames.role_replies(runs),
+        "Every comparison of hold-out losses": frames.table_of(
+            "losses",
+            compared.data.contrasts,
+            "Loss on hold-out dialogues, nats per token",
+            HTML.caution(),
+        ),
+        "What the roles say at hold-out turns": frames.table_of(
+            "replies", replies, "Replies of every run at hold-out turns"
+        ),
     }
     if games is not None:
-        tables["Every model in both seats"] = frames.role_games(games.data.rows, HTML.read())
-        tables["How the models compare in what they say"] = frames.role_contrasts(games.data)
+        tables["Every model in both seats"] = frames.table_of(
+            "role games", games.data.rows, "Moves of a script in a model’s words", HTML.read()
+        )
+        tables["How the models compare in what they say"] = frames.table_of(
+            "role contrasts", games.data.contrasts, "Share of prices said as decided"
+        )
         if contrasts := contrasts_of(games.data):
-            tables["The nine contrasts"] = frames.role_shares(contrasts, HTML.nine())
+            tables["The nine contrasts"] = frames.table_of(
+                "role shares",
+                contrasts,
+                "Share won with a script’s moves in a model’s words",
+                HTML.nine(),
+            )
     return tables
 
 
