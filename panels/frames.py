@@ -49,14 +49,6 @@ class Mean(float):
         return with_interval(self.interval, form)
 
 
-def frame_of(rows: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
-    """A frame of rows by heading; None stays None, and an integer beside it stays one."""
-    lines = [
-        {head: Mean(v) if isinstance(v, Interval) else v for head, v in row.items()} for row in rows
-    ]
-    return pd.DataFrame(lines, dtype=object)
-
-
 def written(value: Any, form: str) -> str:
     """A value of a frame as text; `form` is the format of fractions and means."""
     if value is None:
@@ -68,28 +60,51 @@ def written(value: Any, form: str) -> str:
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """A frame and how it is shown."""
+    """A frame and how it is shown: `name` is that of its title in tables.csv.
 
-    frame: pd.DataFrame
-    caption: str
+    `rows` are of any kind where frames.csv has columns of that name, else mappings by heading.
+    """
+
+    name: str
+    rows: Iterable[Any]
+    below: Markup | str = ""  # notes, and where it comes from
     form: str = "z.3f"  # of fractions and means
     forms: Mapping[str, str] = field(default_factory=dict)  # others, by heading
-    below: Markup | str = ""  # notes, and where it comes from
+    caption: str = ""  # in place of that in tables.csv
+
+    @cached_property
+    def frame(self) -> pd.DataFrame:
+        """The rows with a `Mean` for each interval; None stays None, and an integer one."""
+        columns = COLUMNS.get(self.name)
+        lines = self.rows if columns is None else (_line(row, columns) for row in self.rows)
+        lines = [
+            {head: Mean(v) if isinstance(v, Interval) else v for head, v in line.items()}
+            for line in lines
+        ]
+        return pd.DataFrame(lines, dtype=object)
 
     @cached_property
     def shown(self) -> Styler:
         """The frame as `gr.Dataframe` takes it: values to sort by, and the text of each."""
-        forms = {head: self.forms.get(head, self.form) for head in self.frame}
-        texts = {head: partial(written, form=form) for head, form in forms.items()}
+        forms = {column.heading: column.form for column in COLUMNS.get(self.name, ())}
+        forms = dict.fromkeys(self.frame, self.form) | forms | self.forms
+        texts = {head: partial(written, form=forms[head]) for head in self.frame}
         return self.frame.style.format(texts)
 
     @cached_property
     def about(self) -> Markup:
         """What stands above the rows: the caption, their file, and `below`."""
-        caption = with_tooltips(with_minus_signs(self.caption))
-        name = re.sub(r"\W+", "-", self.caption[:40]).strip("-").lower()
+        caption = with_minus_signs(self.caption or TABLES[self.name].caption)
+        name = re.sub(r"\W+", "-", caption[:40]).strip("-").lower()
         file = text_link(f"{name}.csv", "\ufeff" + in_full(self.frame), "Download as CSV")
-        return note(Markup("{} · {}").format(caption, file)) + self.below
+        return note(Markup("{} · {}").format(with_tooltips(caption), file)) + self.below
+
+
+def _line(row: Any, columns: Iterable[Any]) -> dict[str, Any]:
+    return {
+        each.heading: IN_WORDS[each.words](attrgetter(each.value)(row) if each.value else row)
+        for each in columns
+    }
 
 
 def in_full(frame: pd.DataFrame) -> str:
@@ -114,11 +129,12 @@ def grid(label: str, **more: Any) -> gr.Dataframe:
     )  # fmt: skip
 
 
-def lay_out(title: str, content: Table) -> None:
-    """Lay out a folded part called `title`; it is sent as it is first unfolded."""
+def lay_out(table: Table) -> None:
+    """Lay out a folded table, which is made and sent as it is first unfolded."""
+    title = TABLES[table.name].title
     with gr.Accordion(title, open=False, elem_classes="sauda-fold") as fold:
         about, rows = gr.HTML(), grid(title)
-    fill_on_opening(fold, lambda _: {about: content.about, rows: content.shown}, [about, rows])
+    fill_on_opening(fold, lambda _: {about: table.about, rows: table.shown}, [about, rows])
 
 
 # Columns ------------------------------------------------------------------------------------------
@@ -182,21 +198,15 @@ IN_WORDS: Mapping[str, Callable[[Any], Any]] = {  # of a value, or of a row wher
     "reading": _reading,
     "price as told": lambda row: "yes" if names_its_price(row) else "no",
 }
-_FILE = pd.read_csv(Path(__file__).with_suffix(".csv"), dtype=str, keep_default_na=False)
-COLUMNS = {name: list(rows.itertuples(index=False)) for name, rows in _FILE.groupby("table")}
 
 
-def table_of(name: str, rows: Iterable[Any], caption: str, below: Markup | str = "") -> Table:
-    """A table whose columns are those called `name` in frames.csv."""
-    lines = [
-        {
-            head: IN_WORDS[words](attrgetter(value)(row) if value else row)
-            for _, head, value, words, _ in COLUMNS[name]
-        }
-        for row in rows
-    ]
-    forms = {column.heading: column.form for column in COLUMNS[name] if column.form}
-    return Table(frame_of(lines), caption, forms=forms, below=below)
+def _read(file: str) -> pd.DataFrame:
+    return pd.read_csv(Path(__file__).with_name(file), dtype=str, keep_default_na=False)
+
+
+COLUMNS = {name: [*rows.itertuples()] for name, rows in _read("frames.csv").groupby("table")}
+TABLES = {row.name: row for row in _read("tables.csv").itertuples(index=False)}
+NUMBERS = TABLES["numbers"].title
 
 
 # Stages of training -------------------------------------------------------------------------------
@@ -206,34 +216,26 @@ FORMS = {"less the base": GAIN, "deals": ".0%", "valid actions": ".1%"} | dict.f
 )
 
 
-def stages(comparison: Artifact) -> dict[str, Table]:
-    """Every policy, the gain of each stage, and its lead over others, by the title of the table."""
+def stages(comparison: Artifact) -> list[Table]:
+    """Every policy, the gain of each stage and its lead over others, and what bazaar models do."""
     data = comparison.data
     models = [
         row
         for row in data.rows
         if isinstance(row, BazaarRow) and is_model(row.policy) and NULL not in row.policy
     ]
-    bare = "bare, paired by seed; 95 % intervals"
-    every = "Each row on the first n hold-out seeds; 95 % intervals"
-    broken = "Moves as proposed; leaving is due where the planner leaves"
-    tables = {
-        "Every policy as a table": Table(policies(comparison), every, forms=FORMS),
-        "Gain of each stage": table_of("gains", data.stage_gains, f"Gain of each stage, {bare}"),
-        "Each stage compared with scripts and planners": table_of(
-            "rivals", data.rivalries, f"Each stage and others, {bare}"
-        ),
-    }
-    if models:
-        title = "Moves that break an own offer or limit"
-        tables[title] = table_of("behaviour", models, broken)
-    return tables
+    tables = [
+        Table("policies", policies(comparison), forms=FORMS),
+        Table("gains", data.stage_gains),
+        Table("rivals", data.rivalries),
+    ]
+    return [*tables, Table("behaviour", models)] if models else tables
 
 
-def policies(comparison: Artifact) -> pd.DataFrame:
+def policies(comparison: Artifact) -> list[dict[str, Any]]:
     """Every policy's grade, its difference to the base, and counts, the best grade first."""
     baseline = comparison.config["baseline"]
-    lines = [
+    return [
         {
             "policy": policy_label(row.policy),
             "task": task_title(row.task),
@@ -244,7 +246,6 @@ def policies(comparison: Artifact) -> pd.DataFrame:
         }
         for row in sorted(comparison.data.rows, key=lambda row: -row.grade.mean)
     ]
-    return frame_of(lines)
 
 
 def counts(row: BazaarRow | ArenaRow) -> dict[str, Any]:
@@ -276,7 +277,7 @@ def players(bounds: Sequence[OracleRow]) -> Table:
             for name, grade, share in shown
         ]  # fmt: skip
     forms = {"of the bound": ".0%", "no price serves both": ".0%"}
-    return Table(frame_of(lines), "Every player on hold-out seeds, task by task", forms=forms)
+    return Table("players", lines, forms=forms)
 
 
 def exploits(bounds: Sequence[OracleRow], below: Markup) -> Table:
@@ -287,8 +288,7 @@ def exploits(bounds: Sequence[OracleRow], below: Markup) -> Table:
         for row in bounds if row.search
         for cell in sorted([*row.exploits, *row.search.best], key=lambda cell: -cell.mean)
     ]  # fmt: skip
-    caption = "Exploits, paired by seed; random scripts are the best of the search"
-    return Table(frame_of(lines), caption, forms={"less that script": GAIN}, below=below)
+    return Table("exploits", lines, below, forms={"less that script": GAIN})
 
 
 def by_difficulty(data: Gap, below: Markup) -> Table:
@@ -300,8 +300,7 @@ def by_difficulty(data: Gap, below: Markup) -> Table:
     ]
     heads = [f"{part.name}, n = {part.n}" for part in data.bins]
     lines = [{"player": name} | dict(zip(heads, cells, strict=True)) for name, cells in rows]
-    caption = "Mean grade by difficulty: fifths of the games by what the bound expects"
-    return Table(frame_of(lines), caption, below=below)
+    return Table("difficulty", lines, below)
 
 
 # Words --------------------------------------------------------------------------------------------
@@ -327,7 +326,7 @@ def hearing(data: Hearing, below: Markup) -> Table:
         for player in dict.fromkeys(row.player for row in data.rows)
     ]
     caption = f"Mean grade, and what is lost on the same {data.n:,} seeds; 95 % intervals"
-    return Table(frame_of(lines), caption, GAIN, {grade: "z.3f"}, below)
+    return Table("hearing", lines, below, GAIN, {grade: "z.3f"}, caption)
 
 
 # Sellers and buyers that answer as people do ------------------------------------------------------
@@ -342,38 +341,22 @@ def best_wall(people: People):
 def people(
     ear: Artifact, likeness: Artifact, worth: Artifact, manners: Artifact, simplest: Artifact,
     customers: Artifact,
-) -> dict[str, Table]:  # fmt: skip
-    """The tables by the question that each answers."""
+) -> list[Table]:  # fmt: skip
+    """What words are worth, how buyers and sellers behave, what the ear hears, how like it is."""
     rule = simplest.data
     habits = [row for row in manners.data.rows if row.habit == "all" or is_model(row.player)]
     parts = [row for row in ear.data.heard if row.part in ("all", "language", "kind")]
     sellers = [row for row in customers.data.rows if not row.player.startswith("wall")]
-    tables = {
-        "What are words worth, market by market?": (
-            worth, "markets", [row for row in worth.data.worth if row.part == "all"],
-            "What the planner wins by words, on the same seeds",
-        ),
-        "How does a buyer behave towards a visitor?": (
-            manners, "manners", habits, "Buyers and sellers of twelve habits that no training met",
-        ),
-        "How small a rule does as well?": (
-            simplest, "rules", rule.rows, f"A rule of {len(rule.numbers)} numbers, and the smallest"
-            f" with {len(rule.kept)}: {', '.join(rule.kept)}",
-        ),
-        "And who sells to people?": (
-            customers, "sellers", [*sellers, best_wall(customers.data)],
-            "Sellers among buyers that answer as people do",
-        ),
-        "How well are free sentences understood?": (
-            ear, "heard", parts,
-            "Evaluation sentences heard right, and as another meaning",
-        ),
-        "How like people are these sellers?": (
-            likeness, "distances", likeness.data.distances,
-            "Distance of simulated games from people’s, beside that of two halves of theirs",
-        ),
-    }  # fmt: skip
-    return {
-        title: table_of(name, rows, caption, provenance(source))
-        for title, (source, name, rows, caption) in tables.items()
-    }
+    words = [row for row in worth.data.worth if row.part == "all"]
+    small = (
+        f"A rule of {len(rule.numbers)} numbers, and the smallest with {len(rule.kept)}:"
+        f" {', '.join(rule.kept)}"
+    )
+    return [
+        Table("markets", words, provenance(worth)),
+        Table("manners", habits, provenance(manners)),
+        Table("rules", rule.rows, provenance(simplest), caption=small),
+        Table("sellers", [*sellers, best_wall(customers.data)], provenance(customers)),
+        Table("heard", parts, provenance(ear)),
+        Table("distances", likeness.data.distances, provenance(likeness)),
+    ]

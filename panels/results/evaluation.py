@@ -15,7 +15,7 @@ from markupsafe import Markup
 from pandas.io.formats.style import Styler
 
 from env import ARENA_TASKS, TASKS, arena
-from panels.frames import Table, frame_of
+from panels.frames import Table
 from panels.results.models import policy_label
 from panels.results.question import HTML, Part
 from panels.ui.html import SAY
@@ -110,7 +110,8 @@ def details(game: Game, evaluation: Artifact, view: View, other: Artifact) -> Ta
         lines.append(line | {"how it ended": ends})
     forms = {less: f"+{metric.form}", moved: f"+{metric.form}"} | FORMS
     name = f"{metric.label}, {short(view.task)}, {SPLITS[view.split].lower()}"
-    return Table(frame_of(lines), f"{name}; 95 % intervals", metric.form, forms)
+    caption = f"{name}; 95 % intervals"
+    return Table("numbers", lines, "", metric.form, forms, caption)
 
 
 def change(row: Row, other: Artifact, metric: str) -> float | None:

@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 from markupsafe import Markup
 from pandas.io.formats.style import Styler
 
-from panels import frames
+from panels.frames import Table
 from panels.results.question import HTML, Answer, Part, Question
 from panels.ui.look import SERIES, line_style, style_figure, table, trouble
 from panels.ui.provenance import provenance
@@ -199,7 +199,7 @@ def _name(code: str) -> str:
 
 def tell_reproduction(reproduction: Artifact) -> tuple[go.Figure, Markup, Styler]:
     """How our classic game compares with its source, and every compared figure."""
-    table = frames.table_of("agreement", reproduction.data.rows, "Every compared figure")
+    table = Table("agreement", reproduction.data.rows)
     words = (
         HTML.agreement(reproduction.data.agreement)
         + HTML.classic_differs(differences_table(reproduction))

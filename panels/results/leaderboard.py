@@ -10,13 +10,12 @@ import gradio as gr
 import plotly.graph_objects as go
 from markupsafe import Markup
 
-from panels.frames import Table, frame_of, grid
+from panels.frames import NUMBERS, Table, grid
 from panels.results import winners
 from panels.results.models import FILE as COMPARISON
 from panels.results.models import FORM, LAB_FILE, LAB_STAGES
 from panels.results.question import (
     HTML,
-    NUMBERS,
     Question,
     Verdict,
     side,
@@ -28,7 +27,7 @@ from panels.ui.html import SAY
 from panels.ui.look import PARTS, QUIET_UNCHECKED, as_typed, trouble
 from panels.ui.provenance import folded_commands, load_or_say, provenance, side_by_side
 from panels.ui.tables import WhiskerRow, whisker_rows, with_interval
-from panels.ui.terms import task_choices, task_title
+from panels.ui.terms import task_choices
 from panels.ui.wiring import PRESS, Updates, lay_out_address, pick_in_address
 from sauda.experiments.comparison import BASE, BAYESIAN, LISTENER, ORACLE, OURS, TUNED
 from sauda.experiments.oracle import OracleRow
@@ -172,17 +171,13 @@ def standings(task: str) -> tuple[Standing, Standing]:
     return own_board().rank(task, rules), own_board().rank(task, rules, person=True)
 
 
-def numbers(task: str, entries: Sequence[HiddenEntry], measured: Sequence[Entry]) -> Table:
+def numbers(entries: Sequence[HiddenEntry], measured: Sequence[Entry]) -> Table:
     """The numbers of the figure, with the seconds per move of what was entered."""
     rows = [(name_with_kind(e), e.n, e.grade, e.pace) for e in entries]
     rows += [(row.label, row.n, row.interval, None) for row in measured]
     heads = ("policy", "n", "mean", "seconds per move")
-    caption = (
-        f"{task_title(task)}: entries and hold-out seeds; means with 95 % intervals, median seconds"
-        " per move"
-    )
-    frame = frame_of(dict(zip(heads, row, strict=True)) for row in rows)
-    return Table(frame, caption, FORM, {"seconds per move": ".1f"})
+    lines = [dict(zip(heads, row, strict=True)) for row in rows]
+    return Table("board", lines, forms={"seconds per move": ".1f"})
 
 
 def name_with_kind(entry: HiddenEntry) -> str:
@@ -198,7 +193,7 @@ def show(task: str, measured: Measurements) -> dict[str, Any]:
     except Unavailable as error:
         now, people, problem = Standing(task), Standing(task), trouble(error)
     entries = [*now.entries, *people.entries]
-    listed = numbers(task, entries, rows)
+    listed = numbers(entries, rows)
     check = folded_commands([CHECK]) if entries else ""
     choices = [
         (f"{name_with_kind(e)}, {e.grade.mean:.3f}, {in_utc(e.created)[:10]}", e.id)

@@ -7,7 +7,7 @@ import numpy as np
 from markupsafe import Markup
 
 from panels import frames
-from panels.frames import BOUND, REMOVED, SELLER_TYPES, UNSEEN
+from panels.frames import BOUND, REMOVED, SELLER_TYPES, UNSEEN, Table
 from panels.results.models import FILE as COMPARISON
 from panels.results.models import (
     GAIN,
@@ -132,10 +132,7 @@ def optimum_answer(oracle: Artifact, comparison: Artifact) -> Answer:
         "buyer",
         [oracle, comparison],
         replayed=([comparison], ORACLE),
-        tables={
-            "Every player, task by task": frames.players(bounds),
-            "Do lies, spam or tricks pay?": frames.exploits(bounds, exploits(bounds)),
-        },
+        tables=[frames.players(bounds), frames.exploits(bounds, exploits(bounds))],
     )
 
 
@@ -157,10 +154,6 @@ DIFFICULTY = {  # of the games in a bin
     "another buyer waits": "{0.rivals:.0%}",
     "short of time": "{0.pressed:.0%}",
 }
-STATED = (
-    "Stated beliefs: a range meant to hold the limit with 80 %, its width by list price, and a pick"
-    " of four types"
-)
 UNCERTAINTY = "uncertainty: lost by the planner, which does not know the seller"
 
 
@@ -204,14 +197,10 @@ def gap_answer(artifact: Artifact) -> Answer:
         "part and player",
         [artifact],
         n=f"n = {data.n:,} games",
-        tables={
-            "How hard the games are, and scores by difficulty": frames.by_difficulty(
-                data, games_by_difficulty(data)
-            ),
-            "How good the stated beliefs are": frames.table_of(
-                "beliefs", [row for row in data.rows if row.beliefs], STATED
-            ),
-        },
+        tables=[
+            frames.by_difficulty(data, games_by_difficulty(data)),
+            Table("beliefs", [row for row in data.rows if row.beliefs]),
+        ],
     )
 
 
@@ -290,16 +279,10 @@ def words_answer(words: Artifact, hearing: Artifact) -> Answer:
         rows,
         "buyer",
         [words],
-        tables={
-            "What each thing is worth: questions, fixed phrases, lies, misreading": frames.table_of(
-                "worth",
-                data.worth,
-                "Difference of the mean grade, paired by seed; 95 % intervals",
-            ),
-            "Who loses what with other words in its ears": frames.hearing(
-                hearing.data, provenance(hearing)
-            ),
-        },
+        tables=[
+            Table("worth", data.worth),
+            frames.hearing(hearing.data, provenance(hearing)),
+        ],
     )
 
 

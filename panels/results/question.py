@@ -14,7 +14,7 @@ import gradio as gr
 import plotly.graph_objects as go
 from markupsafe import Markup
 
-from panels.frames import Table, frame_of, grid, lay_out
+from panels.frames import NUMBERS, Table, grid, lay_out
 from panels.results import reproduce
 from panels.results.models import FORM, policy_label
 from panels.ui.html import macros
@@ -37,7 +37,6 @@ from sauda.records.schemas.base import Interval
 from sauda.records.store import Artifact
 
 HTML = macros("results")  # the verdicts, captions and parts of all questions
-NUMBERS = "The numbers of this figure"
 
 Side = Literal["above", "unclear", "below"]  # of an interval, by another or by 0
 
@@ -108,11 +107,11 @@ def grades_figure(rows: Sequence[Measured]) -> go.Figure:
 
 def numbers(rows: Sequence[Measured], form: str, what: str) -> Table:
     """The numbers of a figure; `what` heads the column of policies or steps."""
-    frame = frame_of(
+    lines = [
         {what: row.label, "task": task_title(row.task), "n": row.n, "mean": row.interval}
         for row in rows
-    )
-    return Table(frame, "Hold-out seeds; means with 95 % intervals", form)
+    ]
+    return Table("numbers", lines, form=form)
 
 
 # Questions ---------------------------------------------------------------------------------------
@@ -144,7 +143,7 @@ class Answer:
     n: str = ""  # of the provenance line
     replayed: tuple[Sequence[Artifact], str] | None = None  # and the policy that is picked first
     details: Mapping[str, Markup] = field(default_factory=dict)  # folded, by title
-    tables: Mapping[str, Table] = field(default_factory=dict)  # folded, too
+    tables: Sequence[Table] = ()  # folded, too
     parts: Mapping[str, Part | Markup] = field(default_factory=dict)  # folded, with pickers
 
 
@@ -194,9 +193,9 @@ def section(question: Question, tab: gr.Tab) -> None:
         on_address(address, show, [*values, *outputs], names=(reproduce.AGAIN,))
     else:
         fill_on_opening(tab, lambda _: values, list(values))
-    tables = {NUMBERS: numbers(answer.rows, answer.form, answer.what)} if answer.rows else {}
-    for title, table in (tables | answer.tables).items():
-        lay_out(title, table)
+    tables = [numbers(answer.rows, answer.form, answer.what)] if answer.rows else []
+    for table in (*tables, *answer.tables):
+        lay_out(table)
     for title, part in answer.parts.items():
         with gr.Accordion(title, open=False, elem_classes="sauda-fold") as fold:
             if isinstance(part, Markup):

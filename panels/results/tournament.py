@@ -8,7 +8,7 @@ import gradio as gr
 from markupsafe import Markup
 
 from env import Episode
-from panels import frames
+from panels.frames import Table
 from panels.results.models import policy_label
 from panels.results.question import HTML, Answer, Measured, Question, Verdict
 from panels.results.winners import heat_cell
@@ -179,20 +179,10 @@ def players_answer(artifact: Artifact) -> Answer:
         rows=rows,
         what="pair",
         sources=[artifact],
-        tables={
-            "Ranks of buyers and sellers": frames.table_of(
-                "ranks",
-                data.ranks,
-                "Ranks, the best first; 95 % intervals",
-                HTML.ranks(could_be_won()),
-            ),
-            "What the best opponent takes from each player": frames.table_of(
-                "exploited",
-                data.exploitability,
-                "Utilities; 95 % intervals",
-                HTML.exploited(),
-            ),
-        },
+        tables=[
+            Table("ranks", data.ranks, HTML.ranks(could_be_won())),
+            Table("exploited", data.exploitability, HTML.exploited()),
+        ],
     )
 
 

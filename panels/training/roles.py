@@ -10,8 +10,7 @@ import gradio as gr
 import plotly.graph_objects as go
 from markupsafe import Markup
 
-from panels import frames
-from panels.frames import Table, names_its_price, plain
+from panels.frames import Table, lay_out, names_its_price, plain
 from panels.results.models import policy_label
 from panels.training.curves import curve, line_chart
 from panels.ui.html import SAY, macros
@@ -201,8 +200,8 @@ def build(tab: gr.Tab) -> None:
     figures = {figure.id: figure for figure in published.data.figures}
     games, missing = load_or_say(SAID_FILE)
     above = gr.HTML()
-    for title, content in _tables(compared, games, runs).items():
-        frames.lay_out(title, content)
+    for table_ in _tables(compared, games, runs):
+        lay_out(table_)
     role = gr.Radio(list(ROLES), value=ROLES[0], label="Role", elem_id="training-role")
     with gr.Row():
         plots = [gr.Plot(show_label=False, min_width=320) for _ in range(3)]
@@ -229,38 +228,20 @@ def _above(compared: Artifact, games: Artifact | None, missing: Markup) -> Marku
     return HTML.introduction() + schedule + tell_games(games, missing)
 
 
-def _tables(compared: Artifact, games: Artifact | None, runs: Runs) -> dict[str, Table]:
-    """The folded tables, by title; those of games where their record is there."""
+def _tables(compared: Artifact, games: Artifact | None, runs: Runs) -> list[Table]:
+    """The folded tables; those of games where their record is there."""
     replies = [
         reply.model_copy(update={"run": name})
         for name, run in runs.items()
         for reply in run.data.replies
     ]
-    tables = {
-        "Every comparison of hold-out losses": frames.table_of(
-            "losses",
-            compared.data.contrasts,
-            "Loss on hold-out dialogues, nats per token",
-            HTML.caution(),
-        ),
-        "What the roles say at hold-out turns": frames.table_of(
-            "replies", replies, "Replies of every run at hold-out turns"
-        ),
-    }
+    tables = [Table("losses", compared.data.contrasts, HTML.caution()), Table("replies", replies)]
     if games is not None:
-        tables["Every model in both seats"] = frames.table_of(
-            "role games", games.data.rows, "Moves of a script in a model’s words", HTML.read()
-        )
-        tables["How the models compare in what they say"] = frames.table_of(
-            "role contrasts", games.data.contrasts, "Share of prices said as decided"
-        )
-        if contrasts := contrasts_of(games.data):
-            tables["The nine contrasts"] = frames.table_of(
-                "role shares",
-                contrasts,
-                "Share won with a script’s moves in a model’s words",
-                HTML.nine(),
-            )
+        tables += [
+            Table("role games", games.data.rows, HTML.read()),
+            Table("role contrasts", games.data.contrasts),
+            Table("role shares", contrasts_of(games.data), HTML.nine()),
+        ]
     return tables
 
 
