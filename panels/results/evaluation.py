@@ -197,7 +197,7 @@ def part(game: Game) -> Part | Markup:
         evaluation = played[view.task, view.split]
         (other,) = (played[view.task, split] for split in SPLITS if split != view.split)
         table = details(game, evaluation, view, other)
-        words = lead + below(game, evaluation, view) + table.about
+        words = below(game, evaluation, view) + lead + table.about
         return figure(game, evaluation, view), words, table.shown
 
     splits = [(label, name) for name, label in SPLITS.items()]

@@ -33,6 +33,7 @@ from sauda.experiments.role_play import (
 from sauda.experiments.runs import (
     NAMES,
     ROLES_FILE,
+    RoleReply,
     RoleRun,
     cause_sentences,
     schedule_verdict,
@@ -230,12 +231,10 @@ def _above(compared: Artifact, games: Artifact | None, missing: Markup) -> Marku
 
 def _tables(compared: Artifact, games: Artifact | None, runs: Runs) -> list[Table]:
     """The folded tables; those of games where their record is there."""
-    replies = [
-        reply.model_copy(update={"run": name})
-        for name, run in runs.items()
-        for reply in run.data.replies
+    tables = [
+        Table("losses", compared.data.contrasts, HTML.caution()),
+        Table("replies", replies_of(runs)),
     ]
-    tables = [Table("losses", compared.data.contrasts, HTML.caution()), Table("replies", replies)]
     if games is not None:
         tables += [
             Table("role games", games.data.rows, HTML.read()),
@@ -243,6 +242,15 @@ def _tables(compared: Artifact, games: Artifact | None, runs: Runs) -> list[Tabl
             Table("role shares", contrasts_of(games.data), HTML.nine()),
         ]
     return tables
+
+
+def replies_of(runs: Runs) -> list[RoleReply]:
+    """What all runs said at hold-out turns, each with the name of its run."""
+    return [
+        reply.model_copy(update={"run": name})
+        for name, run in runs.items()
+        for reply in run.data.replies
+    ]
 
 
 def _below(runs: Runs, figures: Figures, compared: Artifact) -> Markup:
