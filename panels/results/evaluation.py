@@ -12,13 +12,15 @@ from typing import Any, NamedTuple
 import gradio as gr
 import plotly.graph_objects as go
 from markupsafe import Markup
+from pandas.io.formats.style import Styler
 
 from env import ARENA_TASKS, TASKS, arena
+from panels.frames import Table
 from panels.results.models import policy_label
 from panels.results.question import HTML, Part
 from panels.ui.html import SAY
 from panels.ui.provenance import load_or_say, provenance
-from panels.ui.tables import WhiskerRow, data_table, whisker_rows
+from panels.ui.tables import WhiskerRow, whisker_rows
 from panels.ui.terms import short, task_about, task_choices, task_title, with_tooltips
 from sauda.experiments.evaluate import ArenaRow, BazaarRow, compare_rows
 from sauda.experiments.oracle import OracleRow
@@ -92,7 +94,7 @@ def caption(game: Game, evaluation: Artifact, view: View) -> str:
     return SAY.evaluation(leaders, best, last, worst, form, rows[0].n, bound)
 
 
-def details(game: Game, evaluation: Artifact, view: View, other: Artifact) -> Markup:
+def details(game: Game, evaluation: Artifact, view: View, other: Artifact) -> Table:
     """The figure's numbers with every other measured column; `other` has the other seeds."""
     metric = game.metrics[view.metric]
     (elsewhere,) = (title.lower() for split, title in SPLITS.items() if split != view.split)
@@ -108,8 +110,8 @@ def details(game: Game, evaluation: Artifact, view: View, other: Artifact) -> Ma
         lines.append(line | {"how it ended": ends})
     forms = {less: f"+{metric.form}", moved: f"+{metric.form}"} | FORMS
     name = f"{metric.label}, {short(view.task)}, {SPLITS[view.split].lower()}"
-    file = f"{view.task}-{view.split}-{view.metric}.csv".replace("/", "-")
-    return data_table(lines, f"{name}; 95 % intervals", metric.form, forms, file=file)
+    caption = f"{name}; 95 % intervals"
+    return Table("numbers", lines, "", metric.form, forms, caption)
 
 
 def change(row: Row, other: Artifact, metric: str) -> float | None:
@@ -190,11 +192,13 @@ def part(game: Game) -> Part | Markup:
         count = sum(row.n for evaluation in evaluations for row in evaluation.data.rows)
         lead = HTML.arena_in_short(arena, len(ARENA_TASKS), len(codes), len(LABS), count)
 
-    def draw(*chosen: str) -> tuple[go.Figure, Markup]:
+    def draw(*chosen: str) -> tuple[go.Figure, Markup, Styler]:
         view = View(*chosen)
-        own = played[view.task, view.split]
+        evaluation = played[view.task, view.split]
         (other,) = (played[view.task, split] for split in SPLITS if split != view.split)
-        return figure(game, own, view), below(game, own, other, view) + lead
+        table = details(game, evaluation, view, other)
+        words = below(game, evaluation, view) + lead + table.about
+        return figure(game, evaluation, view), words, table.shown
 
     splits = [(label, name) for name, label in SPLITS.items()]
     metrics = [(metric.label, name) for name, metric in game.metrics.items()]
@@ -206,11 +210,11 @@ def part(game: Game) -> Part | Markup:
         partial(gr.Radio, splits, value="holdout", label="Seeds"),
         partial(gr.Radio, metrics, value=next(iter(game.metrics)), label="Metric"),
     ]  # fmt: skip
-    return Part(game.name, draw, pickers, tasks)
+    return Part(game.name, draw, pickers, tasks, has_table=True)
 
 
-def below(game: Game, evaluation: Artifact, other: Artifact, view: View) -> Markup:
-    """What stands below the figure: the task, sentences and numbers; `other` has other seeds."""
+def below(game: Game, evaluation: Artifact, view: View) -> Markup:
+    """What stands below the figure: the task, sentences, and where both come from."""
     sentences = [caption(game, evaluation, view)]
     if game is ARENA:
         rows = {(row.task, row.others): row for row in evaluation.data.correlations}
@@ -220,6 +224,5 @@ def below(game: Game, evaluation: Artifact, other: Artifact, view: View) -> Mark
     return (
         HTML.about_task(view.task, task_about(view.task))
         + HTML.paragraphs(list(map(with_tooltips, sentences)))
-        + details(game, evaluation, view, other)
         + provenance(evaluation, f"n = {n:,} per policy and task")
     )

@@ -7,13 +7,14 @@ from functools import partial
 import gradio as gr
 import plotly.graph_objects as go
 from markupsafe import Markup
+from pandas.io.formats.style import Styler
 
-from panels.results.models import policy_label
+from panels.frames import Table
 from panels.results.question import HTML, Answer, Part, Question
-from panels.ui.look import SERIES, folded, line_style, style_figure, table, trouble
+from panels.ui.look import SERIES, line_style, style_figure, table, trouble
 from panels.ui.provenance import provenance
 from panels.ui.tables import MISSING, with_interval
-from panels.ui.terms import TASK_TITLES, short
+from panels.ui.terms import in_words
 from sauda.experiments.reading import KINDS, Language
 from sauda.experiments.seller_games import STUB
 from sauda.experiments.seller_quality import FILE as SELLER_FILE
@@ -169,16 +170,6 @@ def agreement_figure(reproduction: Artifact) -> go.Figure:
     return style_figure(figure, height=340).update_yaxes(showgrid=True)
 
 
-def agreement_table(reproduction: Artifact) -> Markup:
-    """Every compared figure."""
-    rows = []
-    for row in reproduction.data.rows:
-        z = f"{row.z:+.2f}" if row.z is not None else "equal" if row.equal else "differs"
-        line = [in_words(row.task), policy_label(row.policy), row.metric.replace("_", " ")]
-        rows.append([*line, f"{row.published:.4f}", f"{row.measured:.4f}", z])
-    return table(("task", "policy", "figure", "published", "here", "z"), rows, align="lllrrr")
-
-
 def differences_table(reproduction: Artifact) -> Markup:
     """Each deliberate difference with what policies score on both sides."""
     rows = []
@@ -206,23 +197,20 @@ def _name(code: str) -> str:
     return in_words(code).replace("_", " ")
 
 
-def tell_reproduction(reproduction: Artifact) -> tuple[go.Figure, Markup]:
-    """How our classic game compares with its source."""
-    return agreement_figure(reproduction), (
+def tell_reproduction(reproduction: Artifact) -> tuple[go.Figure, Markup, Styler]:
+    """How our classic game compares with its source, and every compared figure."""
+    table = Table("agreement", reproduction.data.rows)
+    words = (
         HTML.agreement(reproduction.data.agreement)
-        + folded("Every compared figure", agreement_table(reproduction))
         + HTML.classic_differs(differences_table(reproduction))
         + provenance(reproduction, f"n = {len(reproduction.data.rows)} figures")
+        + table.about
     )
+    return agreement_figure(reproduction), words, table.shown
 
 
 # Published figures -------------------------------------------------------------------------------
 
-# By the names of tasks in the source documents, which put no game before them.
-TITLES = {
-    task.partition("/")[2]: short(task) for task in TASK_TITLES if not task.startswith("bazaar/")
-}
-_TASK = re.compile(rf"\b({'|'.join(map(re.escape, TITLES))})\b")
 _CODE = re.compile("`([^`]+)`")
 SYSTEMS = {"bazaar": "Haggling buyer", "arena": "GPU arena", "agreemate": "AgreeMate"}
 
@@ -247,17 +235,6 @@ def published_figure(published: Artifact, figure_id: str) -> Markup:
     heads = list(map(in_words, figure.columns))
     shown = table(heads, rows, align, in_words(figure.title))
     return HTML.published(figure, in_words(figure.caveat), in_words(figure.n_of), shown)
-
-
-def in_words(text: object) -> object:
-    """A text of a published figure with the titles of tasks, names without underscores.
-
-    A number stays as it is.
-    """
-    if not isinstance(text, str):
-        return text
-    told = _TASK.sub(lambda task: TITLES[task[0]], text)
-    return told.replace("_", " ") if told.isidentifier() else told
 
 
 def list_reported(published: Artifact) -> Part:
@@ -291,7 +268,7 @@ def else_answer(
         },
         parts={
             "Does the classic game play like the published one?": Part(
-                "classic", partial(tell_reproduction, reproduction)
+                "classic", partial(tell_reproduction, reproduction), has_table=True
             ),
             "What the source documents report": list_reported(published),
         },

@@ -10,12 +10,12 @@ import gradio as gr
 import plotly.graph_objects as go
 from markupsafe import Markup
 
+from panels.frames import NUMBERS, Table, grid
 from panels.results import winners
 from panels.results.models import FILE as COMPARISON
 from panels.results.models import FORM, LAB_FILE, LAB_STAGES
 from panels.results.question import (
     HTML,
-    NUMBERS,
     Question,
     Verdict,
     side,
@@ -24,10 +24,10 @@ from panels.results.question import (
 from panels.results.winners import Entry, Field
 from panels.transcripts.view import columns, longest
 from panels.ui.html import SAY
-from panels.ui.look import PARTS, QUIET_UNCHECKED, as_typed, folded, trouble
+from panels.ui.look import PARTS, QUIET_UNCHECKED, as_typed, trouble
 from panels.ui.provenance import folded_commands, load_or_say, provenance, side_by_side
-from panels.ui.tables import WhiskerRow, data_table, whisker_rows, with_interval
-from panels.ui.terms import task_choices, task_title
+from panels.ui.tables import WhiskerRow, whisker_rows, with_interval
+from panels.ui.terms import task_choices
 from panels.ui.wiring import PRESS, Updates, lay_out_address, pick_in_address
 from sauda.experiments.comparison import BASE, BAYESIAN, LISTENER, ORACLE, OURS, TUNED
 from sauda.experiments.oracle import OracleRow
@@ -171,15 +171,13 @@ def standings(task: str) -> tuple[Standing, Standing]:
     return own_board().rank(task, rules), own_board().rank(task, rules, person=True)
 
 
-def numbers(task: str, entries: Sequence[HiddenEntry], measured: Sequence[Entry]) -> Markup:
-    """The numbers of the figure, with the seconds per move of what was entered, as a table."""
+def numbers(entries: Sequence[HiddenEntry], measured: Sequence[Entry]) -> Table:
+    """The numbers of the figure, with the seconds per move of what was entered."""
     rows = [(name_with_kind(e), e.n, e.grade, e.pace) for e in entries]
     rows += [(row.label, row.n, row.interval, None) for row in measured]
     heads = ("policy", "n", "mean", "seconds per move")
-    lines = [{"task": task_title(task)} | dict(zip(heads, row, strict=True)) for row in rows]
-    caption = "Entries and hold-out seeds; means with 95 % intervals, median seconds per move"
-    file = f"results-{NAME}.csv"
-    return data_table(lines, caption, FORM, {"seconds per move": ".1f"}, file=file)
+    lines = [dict(zip(heads, row, strict=True)) for row in rows]
+    return Table("board", lines, forms={"seconds per move": ".1f"})
 
 
 def name_with_kind(entry: HiddenEntry) -> str:
@@ -195,7 +193,7 @@ def show(task: str, measured: Measurements) -> dict[str, Any]:
     except Unavailable as error:
         now, people, problem = Standing(task), Standing(task), trouble(error)
     entries = [*now.entries, *people.entries]
-    listed = numbers(task, entries, rows)
+    listed = numbers(entries, rows)
     check = folded_commands([CHECK]) if entries else ""
     choices = [
         (f"{name_with_kind(e)}, {e.grade.mean:.3f}, {in_utc(e.created)[:10]}", e.id)
@@ -205,7 +203,9 @@ def show(task: str, measured: Measurements) -> dict[str, Any]:
     return {
         "verdict": problem or verdict_html(verdict(now, people, rows)),
         "figure": figure(now, people, measured),
-        "below": HTML.board(check, measured.origin, folded(NUMBERS, listed)),
+        "below": HTML.board(check, measured.origin),
+        "about": listed.about,
+        "numbers": listed.shown,
         "entry": gr.Dropdown(choices, value=first),
         "number": 1,
         "game": show_game(first, 1),
@@ -263,6 +263,8 @@ def build(tab: gr.Tab) -> None:
     address = lay_out_address("results", NAME, ("task",), tab)
     shown["figure"] = gr.Plot(show_label=False, elem_id=f"results-{NAME}-figure")
     shown["below"] = gr.HTML()
+    with gr.Accordion(NUMBERS, open=False, elem_classes="sauda-fold"):
+        shown["about"], shown["numbers"] = gr.HTML(), grid(NUMBERS)
     with gr.Accordion("Open a game of an entry", open=False, elem_classes="sauda-fold"):
         with gr.Row():
             shown["entry"] = entry = gr.Dropdown(

@@ -4,8 +4,8 @@ A wrapper around no model stands in a row of its own, so that what the wrapper s
 as the model's.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -31,7 +31,7 @@ LAB_FILE = "evaluation/arena-model-comparison.json"
 MARKET = "bazaar/"  # how the open market's tasks begin
 TRAINED = (OURS, LAB)  # the stages that the page plays with, one per game
 FORM = "z.3f"  # of grades
-GAIN = "+.3f"  # of differences of grades
+GAIN = "+z.3f"  # of differences of grades
 UNINFORMED_SCRIPTS = ("expert", *SCRIPTS)  # they know no more than the model
 
 STAGES: Mapping[str, str] = {
@@ -84,11 +84,6 @@ def policy_label(name: str) -> str:
     words = [PARTS.get(part, part.replace("_", " ")) for part in rest]
     label = f"Sauda ({known[stage]})" if stage == OURS else known.get(stage, "")
     return ", ".join(filter(None, [label, *words]))
-
-
-def named(field: str) -> Callable[[Any], str]:
-    """A column of a table: the policy that a field of its rows names, in words."""
-    return lambda row: policy_label(getattr(row, field))
 
 
 def buyer_name(policy: str) -> str:

@@ -6,13 +6,14 @@ from dataclasses import replace
 import numpy as np
 from markupsafe import Markup
 
+from panels import frames
+from panels.frames import BOUND, REMOVED, SELLER_TYPES, UNSEEN, Table
 from panels.results.models import FILE as COMPARISON
 from panels.results.models import (
-    FORM,
+    GAIN,
     PLANNERS,
     buyer_name,
     lead_of,
-    named,
     policy_label,
     rows_by_policy,
     series_role,
@@ -31,11 +32,11 @@ from panels.results.winners import ORACLE_FILE
 from panels.ui.html import SAY
 from panels.ui.look import table
 from panels.ui.provenance import provenance
-from panels.ui.tables import data_table, whisker_rows, with_interval
+from panels.ui.tables import whisker_rows, with_interval
 from panels.ui.terms import list_names, short
 from sauda.experiments.comparison import BAYESIAN, LEAVE, LISTENER, ORACLE, OURS, TUNED
 from sauda.experiments.gap import FILE as GAP_FILE
-from sauda.experiments.gap import Gap, GapRow
+from sauda.experiments.gap import Gap
 from sauda.experiments.oracle import OracleRow
 from sauda.experiments.words import HEARING, OPEN, Hearing, Words
 from sauda.llm.registry import is_model
@@ -43,8 +44,6 @@ from sauda.records.schemas.base import Interval
 from sauda.records.store import Artifact
 from sauda.statistics import name_interval, share_of_gap
 
-GAIN = "+z.3f"  # of differences of grades
-BOUND = "bound: knows its seller"
 BEST = "best untuned script, "
 SHOWN = (LISTENER, BAYESIAN, TUNED)  # of the players beside the bound, before Sauda
 
@@ -101,38 +100,19 @@ def optimum_verdict(
     return Verdict(SAY.optimum(scores, shares, told), tuple(lines))
 
 
-def players_table(row: OracleRow) -> Markup:
-    """Mean grade of every player on a task, and its share of the informed oracle's; best first."""
-    players = [(BOUND, row.informed, 1.0), ("the same, saying nothing", row.silent, None)]
-    cells = sorted(row.policies, key=lambda cell: -cell.mean)
-    players += [(policy_label(cell.policy), cell, cell.share) for cell in cells]
-    heads = ("player", "mean grade", "of the bound")
-    caption = (
-        f"The {short(row.task)}, n = {row.n:,} hold-out seeds; in {row.no_zopa:.0%} of them no"
-        " price serves both sides"
-    )
-    lines = [dict(zip(heads, player, strict=True)) for player in players]
-    return data_table(lines, caption, FORM, {"of the bound": ".0%"})
-
-
 def exploits(bounds: Sequence[OracleRow]) -> Markup:
-    """Whether any exploit beats the best honest script by more than noise, and all exploits."""
-    paying, tables, tried = [], [], 0
+    """Whether any exploit beats the best honest script by more than noise."""
+    paying, tried = [], 0
     for row in bounds:
-        if not row.search:
-            continue
-        cells, task = [*row.exploits, *row.search.best], short(row.task)
-        paying += [f"“{c.what}” in the {task}" for c in cells if side(c.gain) == "above"]
-        tried += len(row.exploits) + row.search.tried
-        less = f"less {policy_label(row.honest)}"
-        caption = (
-            f"Exploits in the {task}, paired by seed, n = {row.n:,}; random scripts are the best"
-            " of the search"
-        )
-        cells.sort(key=lambda cell: -cell.mean)
-        columns = {"way to play": "what", "mean grade": lambda cell: cell, less: "gain"}
-        tables.append(data_table(cells, caption, FORM, {less: GAIN}, columns))
-    return HTML.exploits(tried, list_names(paying), Markup("").join(tables))
+        if row.search:
+            cells = [*row.exploits, *row.search.best]
+            tried += len(row.exploits) + row.search.tried
+            paying += [
+                f"“{cell.what}” in the {short(row.task)}"
+                for cell in cells
+                if side(cell.gain) == "above"
+            ]
+    return HTML.exploits(tried, list_names(paying))
 
 
 def optimum_answer(oracle: Artifact, comparison: Artifact) -> Answer:
@@ -152,10 +132,7 @@ def optimum_answer(oracle: Artifact, comparison: Artifact) -> Answer:
         "buyer",
         [oracle, comparison],
         replayed=([comparison], ORACLE),
-        details={
-            "Every player, task by task": Markup("").join(map(players_table, bounds)),
-            "Do lies, spam or tricks pay?": exploits(bounds),
-        },
+        tables=[frames.players(bounds), frames.exploits(bounds, exploits(bounds))],
     )
 
 
@@ -177,11 +154,6 @@ DIFFICULTY = {  # of the games in a bin
     "another buyer waits": "{0.rivals:.0%}",
     "short of time": "{0.pressed:.0%}",
 }
-BELIEFS = {
-    "positions": "n", "stated": "stated", "limit inside its range": "held",
-    "inside the planner’s": "own_held", "width": "width", "planner’s width": "own_width",
-    "type right": "right", "planner’s type right": "own_right",
-}  # fmt: skip
 UNCERTAINTY = "uncertainty: lost by the planner, which does not know the seller"
 
 
@@ -196,32 +168,11 @@ def gap_verdict(data: Gap) -> Verdict:
     return Verdict(SAY.gap(data, name, row, sides), (whole,))
 
 
-def bins_table(data: Gap) -> Markup:
-    """Mean grade of every player by difficulty; the games of each bin in words below its name."""
-    players = [(BOUND, [part.oracle for part in data.bins])]
-    players += [
-        (policy_label(row.player), row.bins)
-        for row in sorted(data.rows, key=lambda row: -row.grade.mean)
-    ]
-    rows = [(name, *(with_interval(cell) for cell in cells)) for name, cells in players]
-    rows += [(what, *map(form.format, data.bins)) for what, form in DIFFICULTY.items()]
-    return table(
-        ("player", *(f"{part.name}, n = {part.n}" for part in data.bins)),
-        rows,
-        caption="Mean grade by difficulty: fifths of the games by what the bound expects",
-    )
-
-
-def beliefs_table(rows: Sequence[GapRow]) -> Markup:
-    """How good the stated beliefs are, beside those of the planner in the same positions."""
-    columns = {"player": named("player")} | {
-        head: f"beliefs.{field}" for head, field in BELIEFS.items()
-    }
-    caption = (
-        "Stated beliefs: a range meant to hold the limit with 80 %, its width by list price, and a"
-        " pick of four types"
-    )
-    return data_table((row for row in rows if row.beliefs), caption, ".0%", columns=columns)
+def games_by_difficulty(data: Gap) -> Markup:
+    """What the games of each bin are like."""
+    heads = ("games", *(part.name for part in data.bins))
+    rows = [(what, *map(form.format, data.bins)) for what, form in DIFFICULTY.items()]
+    return table(heads, rows)
 
 
 def gap_answer(artifact: Artifact) -> Answer:
@@ -246,10 +197,10 @@ def gap_answer(artifact: Artifact) -> Answer:
         "part and player",
         [artifact],
         n=f"n = {data.n:,} games",
-        details={
-            "How hard the games are, and scores by difficulty": bins_table(data),
-            "How good the stated beliefs are": beliefs_table(data.rows),
-        },
+        tables=[
+            frames.by_difficulty(data, games_by_difficulty(data)),
+            Table("beliefs", [row for row in data.rows if row.beliefs]),
+        ],
     )
 
 
@@ -269,15 +220,6 @@ PLAYERS: Mapping[str, tuple[str, str]] = {  # of the figure: in words, key of SE
     "numbers": ("plans on numbers alone", "buyer"),
     "conceder, says the key": ("script that says the key it hears", "scripted"),
     "conceder": ("the same script, silent", "scripted"),
-}
-SELLER_TYPES = ("firm", "fair", "hasty", "bluffer")
-UNSEEN, REMOVED = "unseen", "words removed"
-LOST = {  # markets of hearing.json beside the open one, in words
-    UNSEEN: "phrases of no training",
-    "mute": "no words on either side",
-    REMOVED: "its ears shut",
-    "words of another game": "words of another game",
-    "words of another type": "words of another type",
 }
 
 
@@ -327,25 +269,9 @@ def words_rows(data: Words) -> list[Measured]:
     ]
 
 
-def hearing_table(data: Hearing) -> Markup:
-    """What each player scores in the open market, and what it loses where its words are others."""
-    rows = {(row.player, row.market): row for row in data.rows}
-    grade = "grade in the open market"
-    lines = [
-        {"player": policy_label(player), grade: rows[player, OPEN].grade}
-        | {f"loses: {told}": rows[player, name].less for name, told in LOST.items()}
-        for player in dict.fromkeys(row.player for row in data.rows)
-    ]
-    caption = f"Mean grade, and what is lost on the same {data.n:,} seeds; 95 % intervals"
-    return data_table(lines, caption, GAIN, {grade: FORM})
-
-
 def words_answer(words: Artifact, hearing: Artifact) -> Answer:
     """Mean grades of buyers that read, speak, do both or neither."""
     data, rows = words.data, words_rows(words.data)
-    columns = {"worth of": "what", "all games": "all"} | {name: name for name in SELLER_TYPES}
-    worth = "Difference of the mean grade, paired by seed; 95 % intervals"
-    heard = hearing_table(hearing.data) + provenance(hearing)
     return Answer(
         words_verdict(data, hearing.data),
         grades_figure(rows),
@@ -353,12 +279,10 @@ def words_answer(words: Artifact, hearing: Artifact) -> Answer:
         rows,
         "buyer",
         [words],
-        details={
-            "What each thing is worth: questions, fixed phrases, lies, misreading": data_table(
-                data.worth, worth, GAIN, columns=columns
-            ),
-            "Who loses what with other words in its ears": heard,
-        },
+        tables=[
+            Table("worth", data.worth),
+            frames.hearing(hearing.data, provenance(hearing)),
+        ],
     )
 
 

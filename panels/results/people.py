@@ -1,13 +1,11 @@
 """What pays against sellers that answer as people do, and are free words understood?"""
 
-from markupsafe import Markup
-
-from panels.results.models import policy_label
+from panels import frames
+from panels.frames import best_wall
+from panels.results.models import GAIN
 from panels.results.question import Answer, Measured, Question, Verdict, grades_figure
 from panels.ui.html import SAY
-from panels.ui.provenance import provenance
-from panels.ui.tables import data_table, with_interval
-from panels.ui.terms import task_title
+from panels.ui.tables import with_interval
 from sauda.experiments.ear import Ear
 from sauda.experiments.likeness import Likeness
 from sauda.experiments.manners import Manners
@@ -23,32 +21,7 @@ SHOWN = {  # players of the figure: in words, key of SERIES
     "bayesian": ("plans on numbers alone", "buyer"),
     "best rule": ("best script that a search found", "scripted"),
 }
-HEARD = {  # columns of the table of the ear
-    "seat": "seat", "by": "part", "value": "value", "n": "n",
-    "right": lambda row: getattr(row, "right", None),
-    "wrong": lambda row: getattr(row, "wrong", None),
-    "taken for a meaning": lambda row: getattr(row, "taken", None),
-}  # fmt: skip
-DISTANCES = {  # and of that of the likeness
-    "of": "of", "n": "n", "people": "people", "simulated": "simulated", "distance": "distance",
-    "between halves": "between_halves",
-}  # fmt: skip
-WORTH = {  # of what words are worth
-    "market": lambda row: task_title(f"bazaar/{row.market}"), "what": "what",
-    "sentences": "value", "n": "n", "difference": "difference",
-}  # fmt: skip
-MANNERS = {  # and of how buyers behave
-    "buyer": lambda row: policy_label(row.player), "seller": "habit", "n": "n",
-    "deals of possible": "deals", "share": "share", "no price over twice": "steady",
-    "falls answered": "answered", "faults in 1,000 lines": "per_thousand",
-}  # fmt: skip
-SELLERS = {
-    "player": "player", "n": "n", "grade": "grade", "less the silent planner": "less_silent",
-    "moves towards the buyer": "raises",
-}  # fmt: skip
-RULES = {"player": "player", "n": "n", "grade": "grade", "less the rule": "less_rule"}
 WALL = "best wall: one price in every round"
-GAIN = "+z.3f"
 
 
 def verdict(people: People, ear: Ear, likeness: Likeness, manners: Manners) -> Verdict:
@@ -84,12 +57,6 @@ def verdict(people: People, ear: Ear, likeness: Likeness, manners: Manners) -> V
     )
 
 
-def best_wall(people: People):
-    """The row of the wall with the highest grade."""
-    walls = (row for row in people.rows if row.player.startswith("wall"))
-    return max(walls, key=lambda row: row.grade.mean)
-
-
 def people_answer(
     people: Artifact, ear: Artifact, likeness: Artifact, worth: Artifact, manners: Artifact,
     simplest: Artifact, customers: Artifact,
@@ -109,56 +76,8 @@ def people_answer(
         shown,
         "buyer",
         [people],
-        details=tables_of(ear, likeness, worth, manners, simplest, customers),
+        tables=frames.people(ear, likeness, worth, manners, simplest, customers),
     )
-
-
-def tables_of(
-    ear: Artifact, likeness: Artifact, worth: Artifact, manners: Artifact, simplest: Artifact,
-    customers: Artifact,
-) -> dict[str, Markup]:  # fmt: skip
-    """The folded tables by their headings."""
-    parts = [row for row in ear.data.heard if row.part in ("all", "language", "kind")]
-    return {
-        "What are words worth, market by market?": data_table(
-            [row for row in worth.data.worth if row.part in ("all", "kind")],
-            "What the planner wins by words, on the same seeds",
-            columns=WORTH,
-        )
-        + provenance(worth),
-        "How does a buyer behave towards a visitor?": data_table(
-            [row for row in manners.data.rows if row.habit == "all" or is_model(row.player)],
-            "Buyers and sellers of twelve habits that no training met",
-            columns=MANNERS,
-        )
-        + provenance(manners),
-        "How small a rule does as well?": data_table(
-            simplest.data.rows,
-            f"A rule of {len(simplest.data.numbers)} numbers, and the smallest with"
-            f" {len(simplest.data.kept)}: {', '.join(simplest.data.kept)}",
-            columns=RULES,
-        )
-        + provenance(simplest),
-        "And who sells to people?": data_table(
-            [row for row in customers.data.rows if not row.player.startswith("wall")]
-            + [best_wall(customers.data)],
-            "Sellers among buyers that answer as people do",
-            columns=SELLERS,
-        )
-        + provenance(customers),
-        "How well are free sentences understood?": data_table(
-            parts + ear.data.taken,
-            "Evaluation sentences heard right, and as another meaning; nothing taken for something",
-            columns=HEARD,
-        )
-        + provenance(ear),
-        "How like people are these sellers?": data_table(
-            likeness.data.distances,
-            "Distance of simulated games from people’s, beside that of two halves of theirs",
-            columns=DISTANCES,
-        )
-        + provenance(likeness),
-    }
 
 
 PEOPLE = Question(

@@ -14,12 +14,13 @@ import gradio as gr
 import plotly.graph_objects as go
 from markupsafe import Markup
 
+from panels.frames import NUMBERS, Table, grid, lay_out
 from panels.results import reproduce
 from panels.results.models import FORM, policy_label
 from panels.ui.html import macros
 from panels.ui.look import QUIET, folded, with_minus_signs
 from panels.ui.provenance import load_or_say, provenance
-from panels.ui.tables import WhiskerRow, data_table, whisker_rows
+from panels.ui.tables import WhiskerRow, whisker_rows
 from panels.ui.terms import list_tasks, short, task_title
 from panels.ui.wiring import (
     Address,
@@ -36,7 +37,6 @@ from sauda.records.schemas.base import Interval
 from sauda.records.store import Artifact
 
 HTML = macros("results")  # the verdicts, captions and parts of all questions
-NUMBERS = "The numbers of this figure"
 
 Side = Literal["above", "unclear", "below"]  # of an interval, by another or by 0
 
@@ -105,16 +105,13 @@ def grades_figure(rows: Sequence[Measured]) -> go.Figure:
     return whisker_rows(groups, "mean grade, 1 at best", FORM)
 
 
-def numbers(
-    name: str, rows: Sequence[Measured], form: str, what: str, label: str = "Hold-out seeds"
-) -> Markup:
-    """The numbers of a figure as a table; `what` heads the column of policies or steps."""
+def numbers(rows: Sequence[Measured], form: str, what: str) -> Table:
+    """The numbers of a figure; `what` heads the column of policies or steps."""
     lines = [
-        {"task": task_title(row.task), what: row.label, "n": row.n, "mean": row.interval}
+        {what: row.label, "task": task_title(row.task), "n": row.n, "mean": row.interval}
         for row in rows
     ]
-    caption = f"{label}; means with 95 % intervals"
-    return data_table(lines, caption, form, file=f"results-{name}.csv")
+    return Table("numbers", lines, form=form)
 
 
 # Questions ---------------------------------------------------------------------------------------
@@ -125,10 +122,11 @@ class Part:
     """A folded part of an answer: what its pickers pick is drawn, with what stands below it."""
 
     name: str  # in element ids
-    draw: Callable[..., tuple[go.Figure | None, Markup]]  # given what is picked
+    draw: Callable[..., tuple]  # given what is picked: a figure or None, words, rows if it has them
     pickers: Sequence[Callable[[], gr.Dropdown | gr.Radio]] = ()  # each makes one
     tasks: Sequence[str] = ()  # that the first picker picks and the address names, if any
     has_figure: bool = True
+    has_table: bool = False
 
 
 @dataclass(frozen=True)
@@ -145,6 +143,7 @@ class Answer:
     n: str = ""  # of the provenance line
     replayed: tuple[Sequence[Artifact], str] | None = None  # and the policy that is picked first
     details: Mapping[str, Markup] = field(default_factory=dict)  # folded, by title
+    tables: Sequence[Table] = ()  # folded, too
     parts: Mapping[str, Part | Markup] = field(default_factory=dict)  # folded, with pickers
 
 
@@ -194,6 +193,9 @@ def section(question: Question, tab: gr.Tab) -> None:
         on_address(address, show, [*values, *outputs], names=(reproduce.AGAIN,))
     else:
         fill_on_opening(tab, lambda _: values, list(values))
+    tables = [numbers(answer.rows, answer.form, answer.what)] if answer.rows else []
+    for table in (*tables, *answer.tables):
+        lay_out(table)
     for title, part in answer.parts.items():
         with gr.Accordion(title, open=False, elem_classes="sauda-fold") as fold:
             if isinstance(part, Markup):
@@ -206,12 +208,14 @@ def _lay_out(part: Part, address: Address | None, fold: gr.Accordion) -> None:
     """Lay a part out inside `fold`; it is drawn as that is first unfolded."""
     with gr.Row() if len(part.pickers) > 1 else nullcontext():
         pickers = [picker() for picker in part.pickers]
-    shown = [gr.Plot(show_label=False, elem_id=f"results-{part.name}")] if part.has_figure else []
-    shown.append(gr.HTML(elem_id=f"results-{part.name}-table"))
-    draw, outputs = cache(part.draw), shown[::-1]
+    figure = part.has_figure and gr.Plot(show_label=False, elem_id=f"results-{part.name}")
+    words = gr.HTML(elem_id=f"results-{part.name}-table")
+    rows = part.has_table and grid(NUMBERS, elem_id=f"results-{part.name}-rows")
+    draw, outputs = cache(part.draw), [part for part in (words, rows, figure) if part]
 
     def redraw(*picked: str) -> Updates:
-        return dict(zip(shown, draw(*picked)[-len(shown) :], strict=True))
+        values = zip((figure, words, rows), draw(*picked), strict=False)
+        return {component: value for component, value in values if component}
 
     if part.tasks:
         pick_in_address(address, "task", pickers, part.tasks, redraw, outputs, fold)
@@ -227,11 +231,10 @@ def _in_words(name: str, answer: Answer) -> tuple[Markup, Markup]:
     above = region(
         f"results-{name}-verdict", verdict_html(answer.verdict) if answer.verdict else ""
     )
-    folds = dict(answer.details)
-    if answer.rows:
-        folds = {NUMBERS: numbers(name, answer.rows, answer.form, answer.what)} | folds
     below = [answer.caption, *(provenance(source, answer.n) for source in answer.sources)]
-    below = Markup("").join([*below, *(folded(title, body) for title, body in folds.items())])
+    below = Markup("").join(
+        [*below, *(folded(title, body) for title, body in answer.details.items())]
+    )
     if isinstance(answer.figure, Markup):
         above += region(f"results-{name}-figure", answer.figure)
     if answer.figure is None or isinstance(answer.figure, Markup):

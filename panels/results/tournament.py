@@ -8,7 +8,8 @@ import gradio as gr
 from markupsafe import Markup
 
 from env import Episode
-from panels.results.models import named, policy_label
+from panels.frames import Table
+from panels.results.models import policy_label
 from panels.results.question import HTML, Answer, Measured, Question, Verdict
 from panels.results.winners import heat_cell
 from panels.transcripts.view import dealt, outcome, talk
@@ -16,7 +17,7 @@ from panels.ui.html import SAY
 from panels.ui.look import QUEUED, QUIET, Cell, note, scrolled, table, trouble
 from panels.ui.offers import SMALL, offer_chart, offers_of
 from panels.ui.provenance import side_by_side
-from panels.ui.tables import data_table, with_interval
+from panels.ui.tables import with_interval
 from panels.ui.terms import capital, could_be_won
 from panels.ui.wiring import Address, Updates, event_value, in_address, on_address
 from sauda.experiments.tournament import (
@@ -38,7 +39,6 @@ from sauda.records.store import Artifact
 NAME = "players"
 FILE = "tournament.json"
 ASK = "Press a cell of the map, or pick a buyer and a seller, to see three of their games."
-DOES = {"buyer": "buys", "seller": "sells"}
 DOING = {"buyer": "buying", "seller": "selling"}
 PLAYS = {**QUEUED, "concurrency_id": "pair-games", "concurrency_limit": 2}
 
@@ -155,17 +155,6 @@ def card(game: ShownGame, episode: Episode) -> Markup:
     return HTML.pair_game(capital(game.why), *parts, outcome(episode, PAIR_TASK))
 
 
-RANKS = {
-    "seat": lambda row: DOES[row.seat], "rank": "rank", "player": named("player"),
-    "utility": "utility", "share of what could be won": "share",
-}  # fmt: skip
-EXPLOITED = {
-    "seat": lambda row: DOES[row.seat], "player": named("player"),
-    "most is taken by": lambda row: policy_label(row.by) if row.taken.mean else "nobody",
-    "it takes": "taken", "all opponents": "usual", "difference": "more", "n": "n",
-}  # fmt: skip
-
-
 def verdict(data: Tournament) -> Verdict:
     """Who is first in each seat."""
     told, lines, n = [], [], len(data.scenarios.seed)
@@ -184,18 +173,16 @@ def players_answer(artifact: Artifact) -> Answer:
         Measured(pair_name(cell.buyer, cell.seller), cell.share.buyer, "", "scripts alone", cell.n)
         for cell in data.cells
     ]
-    ranks = data_table(data.ranks, "Ranks, the best first; 95 % intervals", columns=RANKS)
-    taken = data_table(data.exploitability, "Utilities; 95 % intervals", columns=EXPLOITED)
     return Answer(
         verdict(data),
         lambda address: build_map(data, address),
         rows=rows,
         what="pair",
         sources=[artifact],
-        details={
-            "Ranks of buyers and sellers": HTML.ranks(ranks, could_be_won()),
-            "What the best opponent takes from each player": HTML.exploited(taken),
-        },
+        tables=[
+            Table("ranks", data.ranks, HTML.ranks(could_be_won())),
+            Table("exploited", data.exploitability, HTML.exploited()),
+        ],
     )
 
 

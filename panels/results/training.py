@@ -5,12 +5,12 @@ The stages of one model, bare and wrapped, are laid out alike for the bazaar and
 
 from collections.abc import Container, Iterator
 from functools import partial
-from typing import Any
 
 import gradio as gr
 import plotly.graph_objects as go
 from markupsafe import Markup
 
+from panels import frames
 from panels.results.models import (
     FILE,
     FORM,
@@ -23,7 +23,6 @@ from panels.results.models import (
     best_script,
     buyer_name,
     gain_on_same_seeds,
-    named,
     policy_label,
     rows_by_policy,
     series_role,
@@ -42,10 +41,9 @@ from panels.results.question import (
     side,
 )
 from panels.ui.html import SAY
-from panels.ui.look import folded
 from panels.ui.provenance import provenance
-from panels.ui.tables import WhiskerRow, data_table, whisker_rows
-from panels.ui.terms import capital, list_names, list_tasks, short, task_choices, task_title
+from panels.ui.tables import WhiskerRow, whisker_rows
+from panels.ui.terms import capital, list_names, list_tasks, short, task_choices
 from sauda.experiments.comparison import (
     BASE,
     BAYESIAN,
@@ -57,17 +55,12 @@ from sauda.experiments.comparison import (
 )
 from sauda.experiments.evaluate import ArenaRow, BazaarRow
 from sauda.llm.model import NULL
-from sauda.llm.registry import is_model
 from sauda.policies import ZERO_GRADE
 from sauda.records.schemas.base import Interval
 from sauda.records.store import Artifact
 
 STEERING, HONEST = "steering", "honest"
 AROUND = {NULL: "no model", BASE: policy_label(BASE), OURS: "Sauda"}  # short, for a phone
-ON = {"all": "all seeds", "unseen": "unseen listings or labs"}
-FORMS = {"less the base": GAIN, "deals": ".0%", "valid actions": ".1%"} | dict.fromkeys(
-    ("jobs done", "jobs given"), ".2f"
-)
 
 
 # The gains ---------------------------------------------------------------------------------------
@@ -175,6 +168,7 @@ def training_answer(comparison: Artifact) -> Answer:
         GAIN,
         "paired hold-out seeds",
         ([comparison], OURS),
+        tables=frames.stages(comparison),
         parts={"Every stage and policy, task by task": stages(comparison)},
     )
 
@@ -237,53 +231,10 @@ def players_figure(
     return whisker_rows({capital(f"the {short(task)}"): lines}, axis, form)
 
 
-def policies_table(artifact: Artifact, task: str) -> Markup:
-    """Every policy's grade, its difference to the base, and counts; the best grade first."""
-    baseline = artifact.config["baseline"]
-    lines = [
-        {
-            "policy": policy_label(row.policy),
-            "n": row.n,
-            "grade": row.grade,
-            "less the base": None if row.policy == baseline else row.grade.paired(),
-            **counts(row),
-        }
-        for row in best_first(artifact, task)
-    ]
-    told = f"{task_title(task)}: each row on the first n hold-out seeds; 95 % intervals"
-    return data_table(lines, told, forms=FORMS)
-
-
 def best_first(artifact: Artifact, task: str) -> list[BazaarRow | ArenaRow]:
     """The rows of one task, the best grade first."""
     rows = rows_by_policy(artifact, task).values()
     return sorted(rows, key=lambda row: -row.grade.mean)
-
-
-def counts(row: BazaarRow | ArenaRow) -> dict[str, Any]:
-    """What a row counts in its game; None for what a script or an unwrapped model has not."""
-    invalid = {"invalid replies": row.invalid_replies if is_model(row.policy) else None}
-    if isinstance(row, BazaarRow):
-        changed = row.changed if "+" in row.policy else None
-        told = {"deals": row.deal_rate, "forfeits": row.ends["forfeit"], "moves": row.moves}
-        return told | invalid | {"changed by the wrapper": changed}
-    jobs = {"jobs done": row.jobs.mean, "jobs given": row.jobs_had}
-    return jobs | {"actions": row.actions, "valid actions": row.valid} | invalid
-
-
-# Columns of the tables of stages; "policy" and the like stand in words.
-STEPS = {
-    "from": named("before"), "to": named("after"), "on": lambda row: ON[row.on], "n": "n",
-    "difference": "interval",
-}  # fmt: skip
-RIVALS = {
-    "stage": named("policy"), "compared with": named("rival"), "n": "n", "difference": "interval",
-}  # fmt: skip
-BEHAVIOUR = {
-    "policy": named("policy"), "moves": "moves", "bids below its own": "retreats",
-    "beyond its last word": "broken", "over its limit": "over_limit", "left when due": "walked",
-    "times due": "walk_due",
-}  # fmt: skip
 
 
 def stages(artifact: Artifact) -> Part:
@@ -292,28 +243,8 @@ def stages(artifact: Artifact) -> Part:
     tasks = list(dict.fromkeys(row.task for row in artifact.data.rows))
 
     def draw(task: str) -> tuple[go.Figure, Markup]:
-        title = task_title(task)
-        steps = (row for row in artifact.data.stage_gains if row.task == task)
-        rivals = (row for row in artifact.data.rivalries if row.task == task)
-        models = (
-            row
-            for row in best_first(artifact, task)
-            if isinstance(row, BazaarRow) and is_model(row.policy) and NULL not in row.policy
-        )
-        gained = f"{title}: gain of each stage, bare, paired by seed; 95 % intervals"
-        compared = f"{title}: each stage, bare, compared with others by seed; 95 % intervals"
-        broke = f"{title}: moves as proposed; leaving is due where the planner leaves"
-        tables = {
-            "Every policy as a table": policies_table(artifact, task),
-            "Gain of each stage": data_table(steps, gained, GAIN, columns=STEPS),
-            "Each stage compared with scripts and planners": data_table(
-                rivals, compared, GAIN, columns=RIVALS
-            ),
-            "Moves that break an own offer or limit": data_table(models, broke, columns=BEHAVIOUR),
-        }
-        told = [folded(title, body) for title, body in tables.items() if body]
-        told.append(provenance(artifact, f"paired hold-out episodes; {weights(artifact)}"))
-        return stage_figure(artifact, task), Markup("").join([summary(artifact, task), *told])
+        source = provenance(artifact, f"paired hold-out episodes; {weights(artifact)}")
+        return stage_figure(artifact, task), Markup(summary(artifact, task)) + source
 
     picker = partial(
         gr.Radio, task_choices(tasks), value=tasks[0], label="Task", visible=len(tasks) > 1

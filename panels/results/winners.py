@@ -12,9 +12,10 @@ import plotly.graph_objects as go
 from markupsafe import Markup
 
 from env import arena
+from panels import frames
 from panels.results import evaluation
 from panels.results.evaluation import DRAWN
-from panels.results.everything_else import PUBLISHED, in_words, published_figure, published_rows
+from panels.results.everything_else import PUBLISHED, published_figure, published_rows
 from panels.results.models import FILE as COMPARISON
 from panels.results.models import (
     FORM,
@@ -43,7 +44,7 @@ from panels.ui.html import SAY
 from panels.ui.look import Cell, table, with_minus_signs
 from panels.ui.provenance import provenance
 from panels.ui.tables import MISSING, WhiskerRow, whisker_rows, with_interval
-from panels.ui.terms import capital, list_names, list_tasks, short, task_choices
+from panels.ui.terms import capital, in_words, list_names, list_tasks, short, task_choices
 from sauda.experiments.comparison import LAB, LISTENER, ORACLE, OURS, TUNED
 from sauda.experiments.evaluate import ArenaRow
 from sauda.policies import LAB_LABELS, ZERO_GRADE
@@ -413,6 +414,7 @@ def arena_answer(
         sources=sources,
         replayed=(sources, "broker"),
         details={"The actions of a lab": HTML.action_space(arena.KINDS)},
+        tables=frames.stages(comparison),
         parts={
             "One task at a time: grade, utility, reward": evaluation.part(evaluation.ARENA),
             "The language model as a lab, stage by stage": stages(comparison),

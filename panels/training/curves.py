@@ -200,7 +200,10 @@ def draw_scripts(
     the reward of a step is over all tasks of the run. Other metrics have no such line.
     """
     at = [x for x in at if x is not None]
-    weights = {EVALUATION: {EVAL_TASKS.get(log.stage, EVAL_TASKS[log.game]): 1}, REWARD: log.tasks}.get(metric)
+    weights = {
+        EVALUATION: {EVAL_TASKS.get(log.stage, EVAL_TASKS[log.game]): 1},
+        REWARD: log.tasks,
+    }.get(metric)
     if not (weights and at):
         return
     played: dict[str, list[BazaarRow]] = {}

@@ -4,13 +4,14 @@ Published figures are AgreeMate's, of another model and other data.
 """
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 
 import gradio as gr
 import plotly.graph_objects as go
 from markupsafe import Markup
 
-from panels.results.models import named, policy_label
+from panels.frames import Table, lay_out, names_its_price, plain
+from panels.results.models import policy_label
 from panels.training.curves import curve, line_chart
 from panels.ui.html import SAY, macros
 from panels.ui.look import (
@@ -21,17 +22,14 @@ from panels.ui.look import (
     with_minus_signs,
 )
 from panels.ui.provenance import load_or_say, provenance
-from panels.ui.tables import data_table
 from panels.ui.terms import term
 from panels.ui.wiring import Updates, fill_on_opening
+from sauda.experiments.role_play import FILE as SAID_FILE
 from sauda.experiments.role_play import (
-    DOING,
     contrasts_of,
     contrasts_verdict,
-    is_off_role,
     price_verdict,
 )
-from sauda.experiments.role_play import FILE as SAID_FILE
 from sauda.experiments.runs import (
     NAMES,
     ROLES_FILE,
@@ -41,20 +39,11 @@ from sauda.experiments.runs import (
     schedule_verdict,
 )
 from sauda.experiments.speeds import PublishedFigure
-from sauda.records.schemas.base import Row
 from sauda.records.store import Artifact
 from sauda.train.roles import LEAST_SAID
 
 HTML = macros("roles")
 ROLES = ("buyer", "seller", "generalist")
-QUESTIONS = {  # of comparisons, of losses and of games
-    "schedule": "schedule, compared with its control",
-    "cycles": "two cycles, compared with one",
-    "layers": "rates by layer, compared with one rate",
-    "specialist": "specialist, compared with the generalist",
-    "base": "specialist, compared with the untrained base",
-    "off_role": "playing the other role, compared with its own",
-}
 SUMMARY, AGAIN = "agreemate-training-summary", "agreemate-training-recomputed"  # published
 COLUMNS = (
     "run", "steps", "steps/s", "samples/s", "mean training loss", "best validation loss",
@@ -66,51 +55,15 @@ Figures = Mapping[str, PublishedFigure]  # by id
 # What roles say in games --------------------------------------------------------------------------
 
 
-OWN = "difference from the script’s own"
-SAID = {
-    "model": named("model"),
-    "says the moves of the": lambda row: f"{row.seat}, off role" if row.off_role else row.seat,
-    "n": "n", "prices said as decided": "said", "offers": "offers", "at another price": "wrong",
-    "games forfeited": "unsaid", "share won": "share", OWN: "difference",
-}  # fmt: skip
-SAID_CONTRASTS = {
-    "question": lambda row: QUESTIONS[row.question], "model": named("model"),
-    "compared with": named("beside"), "seat": "seat", "n": "n", "difference": "difference",
-}  # fmt: skip
-SHARES = {
-    "player": lambda row: _player(row.player, row.seat),
-    "compared with": lambda row: _player(row.beside, row.seat),
-    "doing": lambda row: DOING[row.seat], "n": "n", "difference in share": "difference",
-    "p": "p", "p, Holm": "adjusted",
-}  # fmt: skip
-
-
-def _player(name: str, seat: str) -> str:
-    return policy_label(name) + " (off role)" * is_off_role(name, seat)
-
-
-def said_table(rows: Sequence[Row]) -> Markup:
-    """One row per model and seat: offers said rightly, wrongly, not at all, and the share won."""
-    forms = {"share won": "z.3f", OWN: "+z.3f"}
-    return data_table(rows, "Moves of a script in a model’s words", "z.2f", forms, SAID)
-
-
-def tell_games() -> Markup:
-    """What roles say in games; what makes the record where it is missing."""
-    artifact, missing = load_or_say(SAID_FILE)
-    if artifact is None:
+def tell_games(games: Artifact | None, missing: Markup) -> Markup:
+    """What roles say in games; what makes the record where it is `missing`."""
+    if games is None:
         return missing
-    rows, contrasts = artifact.data.rows, contrasts_of(artifact.data)
-    said = data_table(
-        artifact.data.contrasts, "Share of prices said as decided", "+.2f", columns=SAID_CONTRASTS
-    )
-    caption = "Share won with a script’s moves in a model’s words"
+    rows, contrasts = games.data.rows, contrasts_of(games.data)
     return HTML.games(
         price_verdict(rows),
-        said_table(rows) + said,
         with_minus_signs(contrasts_verdict(contrasts, policy_label)) if contrasts else "",
-        data_table(contrasts, caption, ".4f", {"difference in share": "+z.3f"}, SHARES),
-        provenance(artifact, f"n = {rows[0].n} games per model and seat"),
+        provenance(games, f"n = {rows[0].n} games per model and seat"),
     )
 
 
@@ -176,11 +129,6 @@ def _pair(runs: Runs, role: str) -> Iterator[tuple[str, RoleRun, str]]:
 # Tables -------------------------------------------------------------------------------------------
 
 
-def plain(name: str) -> str:
-    """A run in words: "generalist, one cycle" of roles-generalist-one-cycle."""
-    return name.removeprefix("roles-").replace("-", ", ", 1).replace("-", " ")
-
-
 def run_table(runs: Runs, summary: PublishedFigure, again: PublishedFigure) -> Markup:
     """Our runs and the published ones: speed, losses, perplexity, running mean and memory."""
     rows = [_run_row(name, run.data) for name, run in runs.items()]
@@ -222,42 +170,6 @@ def _published_rows(
         )
 
 
-CONTRASTS = {
-    "question": lambda row: QUESTIONS[row.question],
-    "run": lambda row: term(plain(row.run), row.run),
-    "compared with": lambda row: term(plain(row.baseline), row.baseline),
-    "on": lambda row: f"the {row.role}'s turns",
-    "n": "n", "loss": "loss", "of the other": "baseline_loss", "difference": "difference",
-}  # fmt: skip
-
-
-def reply_table(replies: list[RoleReply], name: str) -> Markup:
-    """What a run said at hold-out turns; a role that it was not trained for is marked."""
-
-    def read(row: RoleReply) -> str:
-        if row.read is None:
-            return "nothing"
-        price = row.read.price
-        return row.read.intent if price is None else f"{row.read.intent} ₹{price:,.0f}"
-
-    rows = [
-        (
-            f"{row.role}, off role" if row.off_role else row.role,
-            row.intention,
-            row.text,
-            read(row),
-            "yes" if _said(row) else "no",
-        )
-        for row in replies
-    ]
-    columns = ("plays the", "told to", "said", "read as", "price as told")
-    return table(columns, rows, "lllll", f"Replies of {plain(name)} at hold-out turns")
-
-
-def _said(row: RoleReply) -> bool:
-    return row.read is not None and row.read.price == row.meant.price
-
-
 def check_line(runs: Runs) -> str:
     """How often each run named the price that it was told, in its own role and off it.
 
@@ -267,7 +179,7 @@ def check_line(runs: Runs) -> str:
         (
             plain(name),
             run.data.acceptance,
-            [_said(row) for row in run.data.replies if row.off_role],
+            [names_its_price(row) for row in run.data.replies if row.off_role],
         )
         for name, run in runs.items()
     ]
@@ -287,7 +199,10 @@ def build(tab: gr.Tab) -> None:
     compared, published, *logs = (artifact for artifact, _ in loaded)
     runs = dict(zip(NAMES, logs, strict=True))
     figures = {figure.id: figure for figure in published.data.figures}
+    games, missing = load_or_say(SAID_FILE)
     above = gr.HTML()
+    for table_ in _tables(compared, games, runs):
+        lay_out(table_)
     role = gr.Radio(list(ROLES), value=ROLES[0], label="Role", elem_id="training-role")
     with gr.Row():
         plots = [gr.Plot(show_label=False, min_width=320) for _ in range(3)]
@@ -299,20 +214,43 @@ def build(tab: gr.Tab) -> None:
         return {caveat: HTML.remarks([theirs]), **dict(zip(plots, drawn, strict=True))}
 
     def fill(_: str) -> Updates:
-        return {above: _above(compared), below: _below(runs, figures, compared)} | show(ROLES[0])
+        first = {above: _above(compared, games, missing), below: _below(runs, figures, compared)}
+        return first | show(ROLES[0])
 
     role.change(show, role, [caveat, *plots], **QUIET)
     fill_on_opening(tab, fill, [above, *plots, caveat, below])
 
 
-def _above(compared: Artifact) -> Markup:
+def _above(compared: Artifact, games: Artifact | None, missing: Markup) -> Markup:
     """What a role is, whether its schedule helps, and what roles say in games."""
     rows = compared.data.contrasts
-    caption = "Loss on hold-out dialogues, nats per token"
-    losses = data_table(rows, caption, ".3f", {"difference": "+.3f"}, CONTRASTS)
     causes = with_minus_signs(" ".join(cause_sentences(rows)))
-    schedule = HTML.schedule(schedule_verdict(rows), causes, losses)
-    return HTML.introduction() + schedule + tell_games()
+    schedule = HTML.schedule(schedule_verdict(rows), causes)
+    return HTML.introduction() + schedule + tell_games(games, missing)
+
+
+def _tables(compared: Artifact, games: Artifact | None, runs: Runs) -> list[Table]:
+    """The folded tables; those of games where their record is there."""
+    tables = [
+        Table("losses", compared.data.contrasts, HTML.caution()),
+        Table("replies", replies_of(runs)),
+    ]
+    if games is not None:
+        tables += [
+            Table("role games", games.data.rows, HTML.read()),
+            Table("role contrasts", games.data.contrasts),
+            Table("role shares", contrasts_of(games.data), HTML.nine()),
+        ]
+    return tables
+
+
+def replies_of(runs: Runs) -> list[RoleReply]:
+    """What all runs said at hold-out turns, each with the name of its run."""
+    return [
+        reply.model_copy(update={"run": name})
+        for name, run in runs.items()
+        for reply in run.data.replies
+    ]
 
 
 def _below(runs: Runs, figures: Figures, compared: Artifact) -> Markup:
@@ -322,7 +260,6 @@ def _below(runs: Runs, figures: Figures, compared: Artifact) -> Markup:
         run_table(runs, *published),
         HTML.remarks(published),
         check_line(runs),
-        Markup("").join(reply_table(run.data.replies, name) for name, run in runs.items()),
         provenance(compared, f"n = {len(compared.data.contrasts)} contrasts"),
         Markup("").join(provenance(run, plain(name)) for name, run in runs.items()),
     )

@@ -132,6 +132,24 @@ def list_tasks(tasks: Iterable[str]) -> str:
     return list_names([f"the {short(task)}" for task in tasks])
 
 
+# By the names of tasks in the source documents, which put no game before them.
+PUBLISHED_TITLES = {
+    task.partition("/")[2]: short(task) for task in TASK_TITLES if not task.startswith("bazaar/")
+}
+_PUBLISHED_TASK = re.compile(rf"\b({'|'.join(map(re.escape, PUBLISHED_TITLES))})\b")
+
+
+def in_words(text: object) -> object:
+    """A text of a published figure with the titles of tasks, names without underscores.
+
+    A number stays as it is.
+    """
+    if not isinstance(text, str):
+        return text
+    told = _PUBLISHED_TASK.sub(lambda task: PUBLISHED_TITLES[task[0]], text)
+    return told.replace("_", " ") if told.isidentifier() else told
+
+
 def capital(text: str) -> str:
     """The text with a capital first letter, the rest as it is."""
     return text[:1].upper() + text[1:]

@@ -12,6 +12,7 @@ from typing import Any
 import gradio as gr
 import numpy as np
 import pytest
+from pandas.io.formats.style import Styler
 
 from app import build_app
 from panels import artifacts
@@ -22,7 +23,7 @@ from panels.site.serving import THREADS
 from panels.transcripts import episodes as played_episodes
 from panels.ui.wiring import OPENED
 from sauda.llm import model, registry
-from tests.support.golden import assert_golden, plain, without_numbers
+from tests.support.golden import assert_golden, plain, table_lines, without_numbers
 
 SHOWN = 8000  # characters of a text that are compared
 NOBODY = SimpleNamespace(client=None, session_hash="")
@@ -92,10 +93,12 @@ def shown(page: gr.Blocks) -> Iterator[tuple[Any, Any]]:
 
 
 def texts(page: gr.Blocks) -> Iterator[str]:
-    """The text of each HTML component, without tags."""
+    """The text of each HTML component, without tags, and of each table."""
     for part, value in shown(page):
         if isinstance(part, gr.HTML) and value and (text := without_numbers(plain(value))):
             yield f"{part.elem_id or 'HTML'}: {text[:SHOWN]}"
+        if isinstance(part, gr.Dataframe) and isinstance(value, Styler):
+            yield f"{part.label}: {without_numbers(' / '.join(table_lines(value)))[:SHOWN]}"
 
 
 def traces(page: gr.Blocks) -> Iterator[tuple[str, dict[str, Any]]]:

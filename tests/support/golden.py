@@ -5,6 +5,9 @@ import os
 import re
 from pathlib import Path
 
+import gradio as gr
+from pandas.io.formats.style import Styler
+
 GOLDEN = Path(__file__).parents[1] / "golden"
 
 
@@ -33,3 +36,9 @@ def plain(markup: str) -> str:
     """The text of some HTML, without tags."""
     markup = re.sub(r"data:[^\"']*", "", str(markup))
     return " ".join(html.unescape(re.sub(r"<[^>]*>", " ", markup)).split())
+
+
+def table_lines(shown: Styler) -> list[str]:
+    """The headings and the rows of a frame as `gr.Dataframe` shows them."""
+    table = gr.Dataframe(render=False).postprocess(shown)
+    return [" | ".join(row) for row in (table.headers, *table.metadata["display_value"])]

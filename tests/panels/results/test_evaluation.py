@@ -16,7 +16,7 @@ from panels.results.evaluation import (
     rows_of,
 )
 from sauda.records.store import Artifact, load
-from tests.support.golden import assert_golden, plain
+from tests.support.golden import assert_golden, plain, table_lines
 
 BAZAAR = bazaar_game(load("oracle.json"))
 DEAL = View("classic/single_deal", "train", "share")
@@ -40,8 +40,9 @@ def test_every_view_of_an_evaluation_shows_the_same(evaluation, arena_evaluation
     for game, artifact, view in ((BAZAAR, evaluation, DEAL), (ARENA, arena_evaluation, MARKET)):
         for metric in game.metrics:
             each = view._replace(metric=metric)
-            rows = str(details(game, artifact, each, artifact)).split("</tr>")
-            lines += [f"# {each}", plain(caption(game, artifact, each)), *map(plain, rows)]
+            table = details(game, artifact, each, artifact)
+            lines += [f"# {each}", plain(caption(game, artifact, each)), plain(table.about)]
+            lines += table_lines(table.shown)
     tied = [row.model_copy(update={"share": rows_of(evaluation, DEAL)[0].share})
             for row in rows_of(evaluation, DEAL)]  # fmt: skip
     lines.append(plain(caption(BAZAAR, with_rows(evaluation, tied), DEAL)))

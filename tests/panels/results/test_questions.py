@@ -9,6 +9,7 @@ import gradio as gr
 import numpy as np
 import pytest
 
+from panels import frames
 from panels.results import leaderboard, optimum
 from panels.results.leaderboard import Standing, measurements, references, show, verdict
 from panels.results.models import LAB_FILE, buyer_name, policy_label, rows_by_policy
@@ -25,7 +26,7 @@ from panels.results.tournament import (
     named_in_address,
     seats,
 )
-from panels.results.training import TRAINING, policies_table, stage_figure
+from panels.results.training import TRAINING, stage_figure
 from panels.results.winners import Entry as Entered
 from panels.ui.tables import with_interval
 from panels.ui.wiring import lay_out_address
@@ -62,8 +63,8 @@ def test_a_figure_draws_each_stage_with_its_grade_and_a_table_every_policy(read)
     steps = [gain for gain in artifact.data.stage_gains if (gain.task, gain.on) == (task, "all")]
     for step in steps:
         assert {rows[step.before].grade.mean, rows[step.after].grade.mean} <= {*points}
-    table = policies_table(artifact, task)
-    assert all(f">{policy_label(name)}<" in table for name in rows)
+    listed = {row["policy"] for row in frames.policies(artifact)}
+    assert {policy_label(name) for name in rows} <= listed
 
 
 def test_a_script_comes_out_as_recorded_and_says_so_with_both_means():
@@ -213,9 +214,9 @@ def test_an_entry_stands_as_text_in_the_verdict_the_figure_and_the_table(board, 
     (entry,) = board.entries(OPEN, rules_of(OPEN))
     assert f"In the open market, “{name}” is the one entry with" in parts["verdict"]
     assert name in drawn(parts["figure"])
-    assert f"agent: {name}" in parts["below"]
-    assert repr(entry.grade.mean) in parts["below"]
-    assert parts["below"].count("<tr") == 2 + len(measured["bazaar"].references[OPEN])
+    frame = parts["numbers"].data
+    assert (frame["policy"][0], frame["mean"][0]) == (f"agent: {NAME}", entry.grade.mean)
+    assert len(frame) == 1 + len(measured["bazaar"].references[OPEN])
     assert parts["entry"].value == entry.id
 
 
@@ -228,9 +229,10 @@ def test_people_stand_apart_from_agents_who_play_more_games(board, measured):
     assert f"“Asha” {with_interval(person.grade)}" in parts["verdict"]
     titles = [line for line in drawn(parts["figure"]).split("\n") if "hidden games" in line]
     assert [title.split(",")[0] for title in titles] == ["<b>Agents", "<b>People"]
+    frame = parts["numbers"].data
+    rows = list(zip(frame["policy"], frame["seconds per move"], strict=True))
     for entry, kind in ((agent, "agent: an agent"), (person, "person: Asha")):
-        assert kind in parts["below"]
-        assert repr(entry.pace) in parts["below"]
+        assert (kind, entry.pace) in rows
 
 
 @pytest.mark.parametrize("game", ["bazaar", "arena"])
