@@ -42,6 +42,9 @@ STAGES: Mapping[str, str] = {
     "mini+grpo": "SFT + GRPO",
     "mini+dpo": "SFT + DPO",
     "mini+people": "SFT + people",
+    "mini+talks": "SFT + people + packages",
+    "mini+form": "form of a move",
+    "mini+reward": "reward alone",
 }
 LAB_STAGES: Mapping[str, str] = {
     "mini+sft-arena": "SFT as a lab",

@@ -51,12 +51,14 @@ PARENTS = {
     "mini+grpo": "mini+sft",
     "mini+dpo": "mini+sft",
     "mini+people": "mini+sft",
+    "mini+talks": "mini+people",
     "mini+form": BASE,
     "mini+reward": "mini+form",
 }
 # Stages that know the games alone in which any words count, and what is measured of each.
 FREE: Mapping[str, tuple[str, ...]] = {
     "mini+people": ("bazaar/people",),
+    "mini+talks": ("bazaar/people", "bazaar/open-3", "bazaar/package"),
     "mini+form": ("bazaar/open-3",),
     "mini+reward": ("bazaar/open-3",),
 }
@@ -66,7 +68,11 @@ SCRIPTS = ("linear", "conceder", "boulware", "tit_for_tat", "wait", "naive")
 NO_MODEL = ("null", "null+steering", "null+honest")  # wrappers with nothing to wrap
 # Beside the model in the open market: no model, scripts, planners, and the most that can be won.
 BESIDE = (*NO_MODEL, *SCRIPTS, LEAVE, TUNED, BAYESIAN, LISTENER, ORACLE)
-FREE_BESIDE = (*SCRIPTS, LEAVE, TUNED, BAYESIAN, LISTENER)  # beside it where any words count
+FREE_BESIDE = {  # beside them; nobody has searched for a script of packages
+    "bazaar/people": (*SCRIPTS, LEAVE, TUNED, BAYESIAN, LISTENER),
+    "bazaar/open-3": (*SCRIPTS, LEAVE, TUNED, BAYESIAN, LISTENER, ORACLE),
+    "bazaar/package": (*SCRIPTS, LEAVE, BAYESIAN, LISTENER, ORACLE),
+}
 RIVALS = ("conceder", TUNED, BAYESIAN, LISTENER, OURS)
 LAB = "mini+sft-arena"  # the trained lab of the arena that the page plays with
 LAB_PARENTS = {"mini+sft-arena": BASE, "mini+distill-arena": "mini+sft-arena"}
@@ -158,7 +164,9 @@ def bazaar_grids(games: int = 400, models: Sequence[str] = ()) -> tuple[Grid, ..
         Grid(("bazaar/open",), wrapped, fewer),
         Grid(("bazaar/mute",), (*models, *BESIDE), fewer),
     )
-    grids += tuple(Grid((task,), (*names, *FREE_BESIDE), games) for task, names in free.items())
+    grids += tuple(
+        Grid((task,), (*names, *FREE_BESIDE[task]), games) for task, names in free.items()
+    )
     return tuple(grid for grid in grids if grid.policies)
 
 
