@@ -11,6 +11,7 @@ grade of the games that it leads to, less the mean of its group (Shao et al. 202
 GRPOTrainer. No act, price or value of a planner is in it.
 """
 
+import math
 from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -49,12 +50,12 @@ class RewardSettings(GRPOSettings):
     max_steps: int = option("steps of the optimizer", 600)
     max_new_tokens: int = 16  # a move without words
     temperature: float = 1.0
-    learning_rate: float = 7e-5  # at 1e-4 it learnt in three steps to walk away, and no more
+    learning_rate: float = 5e-5  # at 1e-4 it learnt in three steps to walk away, and no more
     lr_scheduler_type: str = "constant_with_warmup"
     warmup_steps: float = 5
     beta: float = 0.0
     first_seed: int = 20_000
-    save_steps: int = 10
+    save_steps: int = 20
     eval_games: int = option("training games that checkpoints play", 100)
     stage: ClassVar[str] = "reward"
 
@@ -76,9 +77,11 @@ def train(settings: RewardSettings, folder: Path | None = None, resume: bool = F
 
 
 class Partner:
-    """Plays as the learner did lately in states like the one at hand; a policy without a network.
+    """Plays as the learner did lately in states like the one at hand, but never over its limit.
 
-    Until the learner has made NEAREST moves it draws legal moves at random, as `form` does.
+    With a partner that buys at a loss, as the learner does at first, to walk away is always best.
+
+    Until the learner has made NEAREST moves it draws moves at random, as `form` does.
     """
 
     NEAREST = 8
@@ -114,14 +117,16 @@ class Partner:
         distances = ((np.array(self.states) - features(obs)) ** 2).sum(1)
         nearest = np.argpartition(distances, self.NEAREST - 1)[: self.NEAREST]
         kind, share = self.moves[rng.choice(nearest)]
-        if kind == "accept":
-            return Accept()
+        within = obs.ask <= obs.reservation
         if kind == "walk":
             return WalkAway()
-        price = obs.bid if kind == "hold" else obs.priced(share * obs.reservation)
+        if kind == "accept" and within:
+            return Accept()
+        price = obs.bid if kind != "offer" else obs.priced(share * obs.reservation)
         if price is None:
             return prompt.parse(random_reply(obs, rng), obs)
-        return Offer(min(max(price, obs.bid or 0), obs.ask))
+        price = min(price, math.floor(obs.reservation))
+        return Accept() if within and price >= obs.ask else Offer(max(price, obs.bid or 1))
 
 
 def features(obs: Observation) -> np.ndarray:

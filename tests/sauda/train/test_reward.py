@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from env import Accept, Offer
+from env import Offer
 from sauda.llm.turn import new_game
 from sauda.train.form_rows import FormRowSettings, make_rows, random_reply
 from sauda.train.people_rows import task_of
@@ -36,17 +36,15 @@ def test_random_moves_lose_nothing_and_win_little():
     assert np.mean(grades) < 0.15
 
 
-def test_a_partner_does_what_the_learner_did_in_such_a_state():
-    partner, obs = Partner(100), observation(5)
-    for _ in range(Partner.NEAREST):
-        partner.remember(obs, Offer(obs.priced(0.5 * obs.reservation)))
-    partner_of_others = [Partner.NEAREST * [Accept()]]
-    for action in partner_of_others[0]:
-        partner.remember(observation(8), action)
-    assert not np.array_equal(features(obs), features(observation(8)))
-    made = partner(obs, np.random.default_rng(0))
-    assert made.price == pytest.approx(0.5 * obs.reservation, rel=0.02)
-    assert partner(observation(8), np.random.default_rng(0)) == Accept()
+def test_a_partner_does_what_the_learner_did_in_such_a_state_and_keeps_to_its_limit():
+    partner, states = Partner(100), {0.5: observation(5), 1.4: observation(8)}
+    for share, obs in states.items():
+        for _ in range(Partner.NEAREST):
+            partner.remember(obs, Offer(obs.priced(share * obs.reservation)))
+    assert not np.array_equal(*map(features, states.values()))
+    for share, obs in states.items():
+        made = partner(obs, np.random.default_rng(0))
+        assert made.price == pytest.approx(min(share, 1.0) * obs.reservation, rel=0.02)
 
 
 def test_a_partner_written_to_a_file_remembers(tmp_path):
