@@ -1,27 +1,38 @@
-"""Rows of deals in words of its own: byte for byte what is served, in the seller's language."""
+"""Rows in words of its own: byte for byte what is served, in the seller's language."""
 
 import json
 import re
-from itertools import chain
+from dataclasses import replace
+from pathlib import Path
 
-from env import CATALOGUE, ear
-from sauda.games.bazaar_prompt import parse
+import numpy as np
+import pytest
+
+from env import CATALOGUE, Accept, Offer, ear, rupees
+from sauda.games.bazaar_prompt import parse, percent_of, render
+from sauda.records import read_table
+from sauda.train import people_rows
 from sauda.train.people_rows import (
     SHARES,
     PeopleRowSettings,
     make_rows,
     sentences_to_say,
     teach,
+    worded,
 )
 from sauda.train.teacher_rows import most_for
 
-SETTINGS = PeopleRowSettings(rows=50, shares=tuple(SHARES["talks"].items()))
+PEOPLE, PACKAGE = "bazaar/people", "bazaar/package"
+SETTINGS = PeopleRowSettings(rows=30)
 ROWS = make_rows(SETTINGS)
+STATES = {
+    name: [state for seed in range(30_000, 30_008) for state in teach(name, seed, SETTINGS)]
+    for name in (PEOPLE, PACKAGE)
+}
 
 
 def test_rows_are_whole_deals_and_every_label_is_a_move():
-    assert len(ROWS) == 50
-    assert {row.task for row in ROWS} == set(SHARES["talks"])
+    assert len(ROWS) == 30
     for row in ROWS:
         replies = [m["content"] for m in row.messages if m["role"] == "assistant"]
         assert len(replies) == len(row.labels) >= 1
@@ -30,19 +41,33 @@ def test_rows_are_whole_deals_and_every_label_is_a_move():
             assert verb in ("raise", "hold", "accept", "walk")
 
 
-def test_no_bid_is_above_the_limit_and_labels_parse_at_their_state():
-    for name in SHARES["talks"]:
-        for state in chain.from_iterable(
-            teach(name, seed, SETTINGS) for seed in range(30_000, 30_004)
-        ):
-            made = parse(state.label, state.obs)
-            assert getattr(made, "price", 0) <= most_for(state.obs, getattr(made, "extras", ()))
+@pytest.mark.parametrize("name", STATES)
+def test_no_move_is_at_a_loss_and_labels_parse_at_their_state(name):
+    for state in STATES[name]:
+        for reply in (state.label, state.completion):
+            made = parse(reply, state.obs)
+            if isinstance(made, Offer):
+                assert made.price <= most_for(state.obs, made.extras)
+            if isinstance(made, Accept):
+                assert state.obs.ask <= state.obs.budget
 
 
-def test_no_line_comes_twice_in_a_deal():
+def test_shares_of_the_rows_go_to_their_tasks():
+    shares = SHARES["talks"]
+    assert sum(shares.values()) == pytest.approx(1)
+    rows = make_rows(replace(SETTINGS, rows=20, shares=tuple(shares.items())))
+    assert {row.task for row in rows} == set(shares)
+    assert any('"with":["' in label for row in rows for label in row.labels)
+
+
+def test_nothing_is_said_twice_in_a_deal_and_no_other_price_is_named():
     for row in ROWS:
-        lines = [json.loads(m["content"])["say"] for m in row.messages if m["role"] == "assistant"]
-        assert len(set(lines)) == len(lines)
+        replies = [m["content"] for m in row.messages if m["role"] == "assistant"]
+        said = [json.loads(reply)["say"] for reply in replies]
+        assert len({*said}) == len(said)
+        for number, label in enumerate(row.labels):
+            assert json.loads(label)["say"] not in said[:number]
+            assert not re.search(r"\d", json.loads(label)["say"])
 
 
 def test_it_answers_in_latin_letters_and_says_what_the_ear_hears():
@@ -52,3 +77,34 @@ def test_it_answers_in_latin_letters_and_says_what_the_ear_hears():
     texts = sentences_to_say("en", "buyer", "cash", CATALOGUE[0])
     heard = [ear.act_in(text.replace("#", "₹450"))[0] for text in texts]
     assert heard.count("cash") >= 0.8 * len(heard)
+
+
+def test_the_added_sentences_are_no_acts():
+    rows = read_table(Path(people_rows.__file__).with_name("bids.csv"))
+    assert {row["key"] for row in rows} == {"first", "fell", "stood", "raise", "hold"}
+    for row in rows:
+        assert row["text"].count("#") == (row["key"] in ("raise", "hold"))
+        assert ear.act_in(row["text"].replace("#", "₹450")) == ("", 0)
+
+
+def test_who_pays_later_offers_no_cash():
+    obs = next(state.obs for state in STATES[PACKAGE])
+    rng = np.random.default_rng(0)
+    for extras, expected in (({"later"}, ""), ({"warranty"}, "cash")):
+        bid = Offer(obs.priced(obs.budget / 2), "", frozenset(extras))
+        lines = [worded(obs, bid, "cash", "en", (), rng).message for _ in range(30)]
+        heard = [ear.act_in(line)[0] for line in lines]
+        assert heard.count(expected) >= 24
+
+
+def test_an_absurd_opening_comes_down_to_the_asks_that_are_meant():
+    obs = STATES[PEOPLE][-1].obs
+    shown = people_rows.stretched(3.0, obs)
+    first, last = obs.table.asks[0], people_rows.SETTLES * obs.table.asks[0]
+    assert shown.table.asks[0] == 3 * first
+    assert list(shown.table.asks) == sorted(shown.table.asks, reverse=True)
+    for meant, told in zip(obs.table.asks, shown.table.asks, strict=True):
+        assert told == meant if meant <= last else told > meant
+    chat = render(shown)[1]["content"]
+    assert f"Ask {percent_of(shown, 3 * first)}." in chat
+    assert rupees(first) not in shown.table.moves[0].action.message
