@@ -109,15 +109,15 @@ def _line(row: Any, columns: Iterable[Any]) -> dict[str, Any]:
 
 def in_full(frame: pd.DataFrame) -> str:
     """A frame as CSV with all digits; a mean stands in three columns."""
-    columns = []
+    columns = {}
     for head, values in frame.items():
-        if any(isinstance(value, Mean) for value in values):
-            for end in ("mean", "low", "high"):
-                ends = [None if value is None else getattr(value.interval, end) for value in values]
-                columns.append(pd.Series(ends, name=f"{head} {end}", dtype=object))
-        else:
-            columns.append(values)
-    return pd.concat(columns, axis=1).to_csv(index=False)
+        if not any(isinstance(value, Mean) for value in values):
+            columns[head] = list(values)
+            continue
+        for end in ("mean", "low", "high"):
+            ends = [None if value is None else getattr(value.interval, end) for value in values]
+            columns[f"{head} {end}"] = ends
+    return pd.DataFrame(columns, dtype=object).to_csv(index=False)
 
 
 def grid(label: str, **more: Any) -> gr.Dataframe:

@@ -163,7 +163,6 @@ def test_every_recorded_run_has_curves_alone_and_beside_the_others(name):
             assert together([log], metric, "tokens", {}).data
 
 
-
 def test_runs_laid_over_each_other_hold_the_metric_and_share_its_scale():
     logs = [recorded(run) for run in (sft(), sft(4), grpo(), grpo(), lab())]
     for metric in SHARED_METRICS:

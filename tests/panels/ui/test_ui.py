@@ -140,6 +140,13 @@ def test_a_table_is_sorted_by_means_and_its_file_holds_all_digits_and_both_ends(
     assert held == 'who,grade mean,grade low,grade high,left,n\n"<b>, a",0.2,0.1,0.4,,1200\n'
 
 
+def test_a_table_without_rows_is_shown_empty():
+    """As that of the leaderboard, where nobody has entered and no measurement is there."""
+    table = Table("board", [])
+    assert "Download as CSV" in table.about
+    assert gr.Dataframe(render=False).postprocess(table.shown).data == []
+
+
 def test_a_link_holds_the_whole_text_under_its_name():
     link = text_link('a"><b>.json', "₹1,200 <b>", "JSON")
     held = re.search(r'base64,([^"]+)"', link)[1]
