@@ -31,7 +31,7 @@ BUY, SELL = "buy", "sell"
 SELLING_TASK = "bazaar/sell"
 # Sauda as it was trained with people, in sentences of its own, and the game that a visitor who
 # sells plays with it: the rules in which its row was measured.
-TALKER, TALKING_TASK = f"{BASE}+people", "bazaar/customers"
+TALKER, TALKING_TASK = f"{BASE}+talks", "bazaar/customers"
 SELLING_TASKS = (TALKING_TASK, SELLING_TASK)
 MARKET = "bazaar/open"  # the task whose rows the badges show
 PEOPLE = "bazaar/people"  # whose sellers have a type, but cannot be picked by it

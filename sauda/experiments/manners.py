@@ -302,7 +302,7 @@ def replay(artifact: Artifact, workers: int, root: Path) -> dict[str, Any]:
 )
 def manners(
     players: tuple[str, ...] = (
-        "mini+people",
+        "mini+talks",
         "bayesian",
         "listener",
         "tuned",
