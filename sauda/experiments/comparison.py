@@ -146,7 +146,8 @@ def bazaar_grids(games: int = 400, models: Sequence[str] = ()) -> tuple[Grid, ..
     """What `models` play in the bazaar, by default all trained stages, and what is beside them.
 
     `games` are those of the open market; a third of them without words, in the mute one, and as
-    many of the served model in its wrappers and of the base under the grammar of moves.
+    many of the served model in its wrappers and of the base under the grammar of moves. Where any
+    words count, all of them are those with people; half, those of the other tasks.
     """
     models = tuple(models) or (BASE, *find_trained(PARENTS))
     for name in models:
