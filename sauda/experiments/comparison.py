@@ -58,7 +58,7 @@ PARENTS = {
 # Stages that know the games alone in which any words count, and what is measured of each.
 FREE: Mapping[str, tuple[str, ...]] = {
     "mini+people": ("bazaar/people",),
-    "mini+talks": ("bazaar/people", "bazaar/open-3", "bazaar/package"),
+    "mini+talks": ("bazaar/people", "bazaar/package"),
     "mini+form": ("bazaar/open-3",),
     "mini+reward": ("bazaar/open-3",),
 }
@@ -165,9 +165,9 @@ def bazaar_grids(games: int = 400, models: Sequence[str] = ()) -> tuple[Grid, ..
         Grid(("bazaar/open",), wrapped, fewer),
         Grid(("bazaar/mute",), (*models, *BESIDE), fewer),
     )
-    grids += tuple(
-        Grid((task,), (*names, *FREE_BESIDE[task]), games) for task, names in free.items()
-    )
+    for task, names in free.items():
+        episodes = games if task == "bazaar/people" else max(1, games // 2)
+        grids += (Grid((task,), (*names, *FREE_BESIDE[task]), episodes),)
     return tuple(grid for grid in grids if grid.policies)
 
 
