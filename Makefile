@@ -45,6 +45,8 @@ train-toy: .venv/ready
 	&& $$train distill --game arena $$toy/distill-arena --init-adapter "$$folder/sft-arena/adapter" \
 	&& $$train grpo $$toy/grpo --init-adapter "$$folder/sft/adapter" \
 	&& $$train dpo $$toy/dpo --init-adapter "$$folder/grpo/adapter" \
+	&& $$train form $$toy/form \
+	&& $$train reward $$toy/reward --init-adapter "$$folder/form/adapter" \
 	&& $$train roles --role buyer $$toy/roles; \
 	code=$$?; rm -rf "$$folder"; exit $$code
 

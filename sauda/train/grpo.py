@@ -108,7 +108,7 @@ def train(
     """Run the stage to its end, as `start_run`, `train_to_end` and `save_run` do."""
     run = common.start_run(settings, folder, resume)
     chosen = instances(settings)
-    trainer = make_trainer(run, chosen, rollout or Games)
+    trainer = make_trainer(run, chosen, rollout)
     common.train_to_end(run, trainer)
     served = common.save_and_load(run, trainer, settings.logged)
     figures = {
@@ -137,7 +137,9 @@ def instances(settings: GRPOSettings) -> list[tuple[str, int]]:
     return chosen
 
 
-def make_trainer(run: Run, chosen: Sequence[tuple[str, int]], rollout: "type[Games]") -> Any:
+def make_trainer(
+    run: Run, chosen: Sequence[tuple[str, int]], rollout: "type[Games] | None" = None
+) -> Any:
     """TRL's trainer over the chosen instances, whose `rollout` function plays games."""
     from datasets import Dataset
     from trl import GRPOConfig, GRPOTrainer
@@ -156,7 +158,7 @@ def make_trainer(run: Run, chosen: Sequence[tuple[str, int]], rollout: "type[Gam
         **settings.exploration,
         shuffle_dataset=False,
     )
-    games = rollout(run, Learner(network, tokenizer, run.base, settings.sampling))
+    games = (rollout or Games)(run, Learner(network, tokenizer, run.base, settings.sampling))
     on_cpu = run.base.device == "cpu"
     trainer_class = grpo_on_cpu(lambda ids: games.labels[ids]) if on_cpu else GRPOTrainer
     names = [[{"role": "user", "content": f"{name} {seed}"}] for name, seed in chosen]
