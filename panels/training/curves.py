@@ -40,7 +40,7 @@ Trace = dict[str, Any]  # of Plotly
 SCALES = {"step": "step", "tokens": "tokens", "time": "minutes"}  # what x may be, and its unit
 SMOOTHEST = 0.98
 TITLES = {  # of stages whose name in capitals is none
-    "distill": "Distillation", "people": "SFT with people", "talks": "SFT with people, again",
+    "distill": "Distillation", "people": "SFT with people", "talks": "SFT with people and packages",
     "form": "Form of a move", "reward": "Reward alone",
 }  # fmt: skip
 METHOD = {"people": "sft", "talks": "sft", "form": "sft", "reward": "grpo"}  # where no stage is

@@ -97,7 +97,7 @@ def bid_to_hold(obs: Observation) -> Offer | None:
     It is the one that counts: the best where bids stand, else the last. Which one counts with
     extras the seller alone knows, and there it is the last.
     """
-    return _bid_to_hold(obs, _made(obs))
+    return _bid_to_hold(obs, _own_moves(obs))
 
 
 def _bid_to_hold(obs: Observation, made: Sequence[Action]) -> Offer | None:
@@ -189,10 +189,10 @@ def _so_far(obs: Observation, made: Sequence[Action]) -> Iterator[str]:
 
 def completion(action: Action, obs: Observation) -> str:
     """The canonical completion that makes `action` at `obs`."""
-    return _completion(action, obs, _made(obs))
+    return _completion(action, obs, _own_moves(obs))
 
 
-def _made(obs: Observation) -> list[Action]:
+def _own_moves(obs: Observation) -> list[Action]:
     """The own moves in the deal so far."""
     return [move.action for move in _moves(obs) if move.agent == obs.agent]
 

@@ -221,11 +221,11 @@ def evaluate_checkpoints(run: Run) -> list[dict[str, Any]]:
 def habits(games: Sequence[ModelGame]) -> dict[str, float | None]:
     """How buyers play: shares of games and moves, and the first bid as a share of the limit."""
     turns = [[turn for turn in game.turns if turn.action is not None] for game in games]
-    bids = [[turn for turn in own if isinstance(turn.action, Offer)] for own in turns]
-    opened = [own[0].action.price / own[0].obs.reservation for own in bids if own]
+    bids = [[turn for turn in made if isinstance(turn.action, Offer)] for made in turns]
+    opened = [made[0].action.price / made[0].obs.reservation for made in bids if made]
     rises = sum(turn.obs.bid is None or turn.action.price > turn.obs.bid
-                for own in bids for turn in own)  # fmt: skip
-    ends = [own[-1].action for own in turns if own]
+                for made in bids for turn in made)  # fmt: skip
+    ends = [made[-1].action for made in turns if made]
     return {
         "first_bid": round(sum(opened) / len(opened), 3) if opened else None,
         "moves": round(sum(map(len, turns)) / len(games), 2),  # of a game

@@ -7,12 +7,11 @@ they are worth.
 """
 
 from dataclasses import dataclass
-from pathlib import Path
+from functools import partial
 from typing import ClassVar
 
-from sauda.train import common, form_rows, sft, teacher_rows
+from sauda.train import form_rows, sft
 from sauda.train.common import option
-from sauda.train.model import LoRA, peft_config, read_base
 
 TOY = {"rows": 32, "per_device_train_batch_size": 8, "save_steps": 2, "acceptance_prompts": 6,
        "eval_games": 2}  # fmt: skip
@@ -29,12 +28,4 @@ class FormSettings(sft.SFTStageSettings, form_rows.FormRowSettings):
 
 
 SETTINGS = {"bazaar": FormSettings}
-
-
-def train(settings: FormSettings, folder: Path | None = None, resume: bool = False) -> dict:
-    """Run the stage to its end, as `start_run`, `train_to_end` and `save_run` do."""
-    run = common.start_run(settings, folder, resume)
-    file = run.folder / sft.ROWS
-    rows = teacher_rows.load_rows(file, teacher_rows.Row, lambda: form_rows.make_rows(settings))
-    lora = peft_config(LoRA(settings.lora_r, settings.lora_alpha))
-    return sft.train_on(run, rows, read_base(run.base), lora)
+train = partial(sft.train, make_rows=form_rows.make_rows)

@@ -6,12 +6,11 @@ It goes on from an adapter that can bargain, and learns what `people_rows.py` ma
 """
 
 from dataclasses import dataclass
-from pathlib import Path
+from functools import partial
 from typing import ClassVar
 
-from sauda.train import common, people_rows, sft, teacher_rows
+from sauda.train import people_rows, sft
 from sauda.train.common import option
-from sauda.train.model import trainable
 
 TOY = sft.TOY | {"init_adapter": ""}
 
@@ -29,11 +28,4 @@ class PeopleSettings(sft.SFTStageSettings, people_rows.PeopleRowSettings):
 
 
 SETTINGS = {"bazaar": PeopleSettings}
-
-
-def train(settings: PeopleSettings, folder: Path | None = None, resume: bool = False) -> dict:
-    """Run the stage to its end, as `start_run`, `train_to_end` and `save_run` do."""
-    run = common.start_run(settings, folder, resume)
-    file = run.folder / sft.ROWS
-    rows = teacher_rows.load_rows(file, teacher_rows.Row, lambda: people_rows.make_rows(settings))
-    return sft.train_on(run, rows, trainable(run.base, common.init_adapter(settings)))
+train = partial(sft.train, make_rows=people_rows.make_rows)

@@ -104,8 +104,10 @@ def conversation(name: str, seed: int, settings: PeopleRowSettings) -> Iterator[
     """The deal of a seed; none where its listing is kept for evaluation, or few are kept."""
     states = list(teach(name, seed, settings))
     last = states[-1]
-    kept = is_awkward(last.obs) or np.random.default_rng([seed, SPEECH]).random() < settings.passed
-    if kept and not is_unseen_listing(last.obs.table.item):
+    chosen = (
+        is_awkward(last.obs) or np.random.default_rng([seed, SPEECH]).random() < settings.passed
+    )
+    if chosen and not is_unseen_listing(last.obs.table.item):
         chat = [*render(last.obs), {"role": "assistant", "content": last.completion}]
         yield Row(name, seed, 0, [state.label for state in states], chat)
 

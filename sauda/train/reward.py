@@ -22,7 +22,7 @@ import numpy as np
 
 from env import Accept, IllegalAction, Observation, Offer, Play, Task, WalkAway, advance, move
 from sauda.games import game_of
-from sauda.llm.turn import ModelGame, PlayerSpec, in_batches, new_game, play_games, take_turns
+from sauda.llm.turn import ModelGame, PlayerSpec, new_game, play_games, play_turn
 from sauda.train import grpo
 from sauda.train.checks import agreements
 from sauda.train.common import Run, option
@@ -38,7 +38,7 @@ TOY = grpo.TOY | {"eval_games": 2}
 
 @dataclass(frozen=True, kw_only=True)
 class RewardSettings(GRPOSettings):
-    """Settings in the names of TRL's GRPOConfig; the defaults are the numbers we report."""
+    """Settings in the names of TRL's GRPOConfig; no run with them has been published yet."""
 
     init_adapter: str = "form"
     tasks: tuple[str, ...] = option("tasks of the games, in turn", ("bazaar/open-3",))
@@ -80,7 +80,6 @@ class Partner:
     """Plays as the learner did lately in states like the one at hand, but never over its limit.
 
     With a partner that buys at a loss, as the learner does at first, to walk away is always best.
-
     Until the learner has made NEAREST moves it draws moves at random, as `form` does.
     """
 
@@ -105,9 +104,9 @@ class Partner:
 
     def load(self, file: Path) -> None:
         """Remember what `save` wrote."""
-        kept = np.load(file)
-        self.states.extend(kept["states"])
-        self.moves.extend(zip(kept["kinds"].tolist(), kept["shares"].tolist(), strict=True))
+        written = np.load(file)
+        self.states.extend(written["states"])
+        self.moves.extend(zip(written["kinds"].tolist(), written["shares"].tolist(), strict=True))
 
     def __call__(self, obs: Observation, rng: np.random.Generator) -> Any:
         """A move; the one nearest by chance, put into what the rules allow at `obs`."""
@@ -166,12 +165,7 @@ class MovesPlayedOn(Games):
         branches = [ModelGame(game.task, before, (step + 1, member))
                     for game, before in zip(games, chosen, strict=True)
                     for member in members]  # fmt: skip
-        seats = [player.seat(game_of(branch.task)) for branch in branches]
-        observations = [branch.observation for branch in branches]
-        seeds = [lambda attempt, branch=branch: branch.seed() for branch in branches]
-        turns = take_turns(seats, observations, seeds, in_batches(self.learner))
-        for branch, turn in zip(branches, turns, strict=True):
-            branch.apply(turn)
+        play_turn(branches, player)
         for game in (*games, *branches):
             for turn in game.turns:
                 if not isinstance(turn.parsed.proposal, IllegalAction):

@@ -7,8 +7,9 @@ The loss counts the completions alone and is computed by `losses.score_tokens`. 
 the rows and their tokens, stays in the run's folder; a folder made on one machine serves another.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -19,7 +20,7 @@ from sauda.train import common, teacher_rows
 from sauda.train.checks import check_player
 from sauda.train.common import option
 from sauda.train.losses import score_tokens
-from sauda.train.model import LoRA, peft_config, read_base, tokenizer_of
+from sauda.train.model import LoRA, peft_config, read_base, tokenizer_of, trainable
 
 ROWS = "rows.jsonl"  # in a run's folder
 TOY = {
@@ -71,12 +72,22 @@ class ArenaSFTSettings(SFTStageSettings, teacher_rows.ArenaRowSettings):
 SETTINGS = {"bazaar": SFTSettings, "arena": ArenaSFTSettings}  # by game
 
 
-def train(settings: SFTStageSettings, folder: Path | None = None, resume: bool = False) -> dict:
-    """Run the stage to its end, as `start_run`, `train_to_end` and `save_run` do."""
+def train(
+    settings: SFTStageSettings,
+    folder: Path | None = None,
+    resume: bool = False,
+    make_rows: Callable[[Any], list[teacher_rows.Row]] | None = None,
+) -> dict:
+    """Run the stage to its end, as `start_run`, `train_to_end` and `save_run` do.
+
+    It goes on from the adapter that the settings name, or makes a new one.
+    """
     run = common.start_run(settings, folder, resume)
-    make = teacher_rows.arena_rows if settings.game == "arena" else teacher_rows.make_rows
-    file = run.folder / ROWS
-    rows = teacher_rows.load_rows(file, teacher_rows.Row, lambda: make(settings))
+    of_game = teacher_rows.arena_rows if settings.game == "arena" else teacher_rows.make_rows
+    make = partial(make_rows or of_game, settings)
+    rows = teacher_rows.load_rows(run.folder / ROWS, teacher_rows.Row, make)
+    if adapter := common.init_adapter(settings):
+        return train_on(run, rows, trainable(run.base, adapter))
     lora = peft_config(LoRA(settings.lora_r, settings.lora_alpha))
     return train_on(run, rows, read_base(run.base), lora)
 
