@@ -57,7 +57,10 @@ from sauda.train.selector import DIGITS, EXPERT, SelectorEpisode, episode_return
 HTML = macros("training")
 TITLE = "Training"
 RUNS = "runs"  # id of the sub-tab
-GAIN_TASKS = {"bazaar": "bazaar/open", "arena": "arena/market_round"}  # of a gain, by game
+# Of a gain, by game, or by stage where its games are others.
+GAIN_TASKS = {
+    "bazaar": "bazaar/open", "arena": "arena/market_round", "talks": "bazaar/people"
+}  # fmt: skip
 RENTED = "cpu-basic"  # the Hub's machine with as many cores as ours
 COLUMNS = (
     "run", "hold-out gain", "last checkpoint", "steps", "tokens", "minutes", "machine",
@@ -92,7 +95,10 @@ def table_of_runs(runs: Runs) -> Markup:
         rows.append(
             (
                 log.name,
-                gains.get((f"mini+{name}", GAIN_TASKS[log.game]), "not recorded yet"),
+                gains.get(
+                    (f"mini+{name}", GAIN_TASKS.get(log.stage, GAIN_TASKS[log.game])),
+                    "not recorded yet",
+                ),
                 MISSING if last is None else f"{last.reward:.3f} [{last.low:.3f}, {last.high:.3f}]",
                 f"{len(data.log):,}",
                 f"{data.num_tokens:,}",
