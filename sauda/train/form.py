@@ -22,7 +22,7 @@ class FormSettings(sft.SFTStageSettings, form_rows.FormRowSettings):
     """Settings in the names of TRL's SFTConfig, but for the games that are learnt."""
 
     per_device_train_batch_size: int = 8
-    save_steps: int = 40
+    save_steps: int = 110
     eval_games: int = option("training games that every checkpoint plays", 100)
     stage: ClassVar[str] = "form"
 

@@ -15,14 +15,14 @@ from sauda.train.teacher_rows import Row
 
 MOVES = 9  # the stream that draws the moves
 # How often each kind of move is drawn where it is legal; games that end at once would show little.
-VERBS = {"raise": 0.5, "hold": 0.2, "accept": 0.2, "walk": 0.1}
+VERBS = {"raise": 0.55, "hold": 0.2, "accept": 0.2, "walk": 0.03}
 
 
 @dataclass(frozen=True, kw_only=True)
 class FormRowSettings:
     """Which games are played."""
 
-    rows: int = option("games to learn from", 320)
+    rows: int = option("games to learn from", 880)
     task: str = "bazaar/open-3"
     first_seed: int = option("training seeds run up from it", 10_000)
 
