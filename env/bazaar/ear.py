@@ -21,8 +21,9 @@ from .speech import Speech
 from .types import EXTRAS
 
 SEATS = ("buyer", "seller")  # who speaks
-BUCKETS = 1 << 14  # columns of the weights, to which n-grams are hashed
+BUCKETS = 1 << 15  # columns of the weights, to which n-grams are hashed
 LENGTHS = (3, 4)  # of n-grams of characters, within a word with its borders
+ACROSS = 5  # characters of the n-grams that cross from one word to the next
 LONGEST = 400  # characters of a text that are read
 FILE = Path(__file__).parent / "ear.npz"
 
@@ -70,7 +71,7 @@ def words(text: str) -> list[str]:
 
 
 def grams(text: str) -> Iterator[str]:
-    """The n-grams of a text: its words, its neighbouring words, and pieces of each word."""
+    """The n-grams of a text: its words, pairs of words, pieces of a word and of its joints."""
     row = words(text)
     for word in row:
         yield word
@@ -80,6 +81,12 @@ def grams(text: str) -> Iterator[str]:
                 yield edged[at : at + n]
     for pair in zip(["^", *row], [*row, "$"], strict=True):
         yield " ".join(pair)
+    for pair in zip(row, row[2:], strict=False):
+        yield " _ ".join(pair)
+    joined = " ".join(row)
+    for at in range(len(joined) - ACROSS + 1):
+        if " " in joined[at : at + ACROSS]:
+            yield f"~{joined[at : at + ACROSS]}"
 
 
 def features(text: str) -> np.ndarray:
@@ -122,11 +129,14 @@ def load(seat: str) -> Weights:
         )
 
 
+_MARKUP = re.compile("[{}<>|]")  # of code and tables, which nobody says
+
+
 @lru_cache(maxsize=50_000)
 def meaning(sentence: str, seat: str) -> tuple[str, str, float]:
     """Family, key and probability of a sentence's likeliest meaning; "" for what is not heard."""
     ear = load(seat)
-    if not any(map(str.isalpha, sentence)):
+    if not any(map(str.isalpha, sentence)) or _MARKUP.search(sentence):
         return "", "", 0.0
     chances = ear.chances(sentence)
     best = int(chances.argmax())
