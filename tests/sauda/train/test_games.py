@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from env import get_task, instance_stream
-from sauda.games.bazaar_prompt import completion
+from env.bazaar.prompt import completion
 from sauda.llm.engine import Sampling, prompt_ids
 from sauda.llm.turn import PlayerSpec, new_game, play_games, seed_of
 from sauda.llm.types import Reply
