@@ -26,6 +26,7 @@ from env import (
     Turn,
     WalkAway,
     arena,
+    prompt_of,
     rollout,
 )
 from sauda.records import read_table
@@ -86,6 +87,11 @@ def of_policy(task: Task, policy: Policy) -> str:
     turns = [_moves(game.trajectory(task.learner)) for game in played]
     here = [_try(policy, obs, np.random.default_rng(i)) for i, obs in enumerate(positions(task))]
     return fingerprint([turns, here])
+
+
+def of_prompt(task: Task) -> str:
+    """The fingerprint of what a language model reads in some games of a task."""
+    return fingerprint([prompt_of(task).render(obs) for obs in positions(task)])
 
 
 def of_parser(parse: Callable[[str, Any], Any], observations: Sequence[Any]) -> str:
