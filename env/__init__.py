@@ -3,12 +3,14 @@
 `core.py` holds the types that every game shares, `rollout.py` plays episodes, `tasks.py` lists the
 tasks by name. `bazaar/` is bargaining over one item, `arena/` the market of GPU time.
 `amounts.py` holds formulas that both use, `language/` finds prices in text. Each game has its
-prompt for language models, `bazaar/prompt.py` and `arena/prompt.py`. `__all__` is the whole public
+prompt for language models, `bazaar/prompt.py` and `arena/prompt.py`; `chat.py` is a game by chat,
+`fingerprint.py` tells by play whether two rows mean the same game. `__all__` is the whole public
 interface; the arena's names stand under `env.arena`, those of the open market under `env.market`
-and `env.speech`; names of the prompts, the broker and `language/` are taken from their modules.
+and `env.speech`; names of the prompts, the broker, fingerprints and `language/` are taken from
+their modules.
 """
 
-from . import arena
+from . import arena, fingerprint
 from .amounts import conceded, group_digits, rupees, zopa_width
 from .arena import prompt as arena_prompt
 from .bazaar import corpus, customers, ear, market, people, speech
@@ -31,6 +33,7 @@ from .bazaar.types import (
     Tells,
     WalkAway,
 )
+from .chat import ChatGame, seed_of
 from .core import EndReason, Env, Episode, IllegalAction, Policy, Task, Turn, refuse_constant
 from .rollout import (
     Play,
@@ -56,6 +59,7 @@ __all__ = [
     "TYPES",
     "Accept",
     "Bazaar",
+    "ChatGame",
     "Deal",
     "EndReason",
     "Env",
@@ -90,6 +94,7 @@ __all__ = [
     "customers",
     "ear",
     "episode",
+    "fingerprint",
     "get_task",
     "group_digits",
     "instance_stream",
@@ -103,6 +108,7 @@ __all__ = [
     "rollout",
     "rule_based",
     "rupees",
+    "seed_of",
     "shares",
     "smart",
     "speech",

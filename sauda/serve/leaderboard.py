@@ -27,8 +27,8 @@ from statistics import median
 from typing import Any
 
 from env import TASKS, Episode, episode, get_task
+from env.fingerprint import of_prompt
 from sauda.experiments.evaluate import opponents_hash, task_hash
-from sauda.records.fingerprint import of_prompt
 from sauda.records.schemas.base import Interval
 from sauda.records.seeds import LEADERBOARD, leaderboard_seed, seed_in_json, whole_seed
 from sauda.records.store import read_object

@@ -14,10 +14,10 @@ import numpy as np
 import pytest
 
 from env import TASKS, Offer, WalkAway
+from env.fingerprint import of_prompt
 from sauda.__main__ import main as sauda_command
 from sauda.games import policies_of
 from sauda.llm.types import ReplyError
-from sauda.records.fingerprint import of_prompt
 from sauda.records.seeds import DAILY, LEADERBOARD, SPLITS, draw_seed
 from sauda.records.store import REPOSITORY as ROOT
 from sauda.serve.game import WORST, SentAction

@@ -10,26 +10,15 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields, is_dataclass, replace
 from enum import Enum
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from env import (
-    Accept,
-    Episode,
-    IllegalAction,
-    Offer,
-    Policy,
-    Table,
-    Task,
-    Turn,
-    WalkAway,
-    arena,
-    prompt_of,
-    rollout,
-)
-from sauda.records import read_table
+from . import arena
+from .bazaar.types import Accept, Offer, Table, WalkAway
+from .core import Episode, IllegalAction, Policy, Task, Turn, read_rows
+from .rollout import rollout
+from .tasks import prompt_of
 
 DIGITS = 12  # hexadecimal
 SEEDS, LABS = 120, 12  # games of a task in the bazaar and in the arena, where they are slower
@@ -55,7 +44,7 @@ PLANS: Sequence[tuple[float | str, ...]] = (
 # What the parsers of texts are fingerprinted by, good and bad ones: replies of a language model in
 # both games, offers in words, where the limit is {price}, and words of a seller.
 TEXTS: dict[str, list[str]] = {"reply": [], "offer": [], "seller": []}
-for _row in read_table(Path(__file__).with_name("fingerprinted.csv")):
+for _row in read_rows("fingerprinted.csv"):
     TEXTS[_row["of"]].append(_row["text"])
 
 
