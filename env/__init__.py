@@ -2,13 +2,19 @@
 
 `core.py` holds the types that every game shares, `rollout.py` plays episodes, `tasks.py` lists the
 tasks by name. `bazaar/` is bargaining over one item, `arena/` the market of GPU time.
-`amounts.py` holds formulas that both use. `__all__` is the whole public interface; the arena's
-names stand under `env.arena`, those of the open market under `env.market` and `env.speech`.
+`amounts.py` holds formulas that both use, `language/` finds prices in text. Each game has its
+prompt for language models, `bazaar/prompt.py` and `arena/prompt.py`; `chat.py` is a game by chat,
+`fingerprint.py` tells by play whether two rows mean the same game. `__all__` is the whole public
+interface; the arena's names stand under `env.arena`, those of the open market under `env.market`
+and `env.speech`; names of the prompts, the broker, fingerprints and `language/` are taken from
+their modules.
 """
 
-from . import arena
+from . import arena, fingerprint
 from .amounts import conceded, group_digits, rupees, zopa_width
+from .arena import prompt as arena_prompt
 from .bazaar import corpus, customers, ear, market, people, speech
+from .bazaar import prompt as bazaar_prompt
 from .bazaar.classic import aggressive, classic_seller, naive, rule_based, smart
 from .bazaar.market import ALL_MARKETS, MARKETS, MARKETS_3, TYPES, with_seller_type
 from .bazaar.rules import Bazaar, amount_of, count_bids, package_gain, shares, standing_offer
@@ -27,7 +33,8 @@ from .bazaar.types import (
     Tells,
     WalkAway,
 )
-from .core import EndReason, Env, Episode, IllegalAction, Policy, Task, Turn
+from .chat import ChatGame, seed_of
+from .core import EndReason, Env, Episode, IllegalAction, Policy, Task, Turn, refuse_constant
 from .rollout import (
     Play,
     advance,
@@ -38,7 +45,7 @@ from .rollout import (
     move,
     rollout,
 )
-from .tasks import ARENA_TASKS, BAZAAR_TASKS, TASKS, get_task
+from .tasks import ARENA_TASKS, BAZAAR_TASKS, TASKS, get_task, prompt_of
 
 __all__ = [
     "ALL_MARKETS",
@@ -52,6 +59,7 @@ __all__ = [
     "TYPES",
     "Accept",
     "Bazaar",
+    "ChatGame",
     "Deal",
     "EndReason",
     "Env",
@@ -75,6 +83,8 @@ __all__ = [
     "aggressive",
     "amount_of",
     "arena",
+    "arena_prompt",
+    "bazaar_prompt",
     "begin",
     "bonus",
     "classic_seller",
@@ -84,6 +94,7 @@ __all__ = [
     "customers",
     "ear",
     "episode",
+    "fingerprint",
     "get_task",
     "group_digits",
     "instance_stream",
@@ -92,9 +103,12 @@ __all__ = [
     "naive",
     "package_gain",
     "people",
+    "prompt_of",
+    "refuse_constant",
     "rollout",
     "rule_based",
     "rupees",
+    "seed_of",
     "shares",
     "smart",
     "speech",

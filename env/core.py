@@ -107,3 +107,8 @@ def read_rows(name: str) -> list[dict[str, str]]:
     """The rows of a table of a game's words and data, such as "bazaar/listings.csv"."""
     with (Path(__file__).parent / name).open(encoding="utf-8", newline="") as file:
         return list(csv.DictReader(file))
+
+
+def refuse_constant(name: str) -> float:
+    """For `json`, to raise ValueError at NaN and the infinities."""
+    raise ValueError(f"{name} is no number")

@@ -1,9 +1,12 @@
 """`TASKS`: every task by name; `BAZAAR_TASKS` and `ARENA_TASKS`: those of each game."""
 
 from collections.abc import Mapping
+from types import ModuleType
 
 from .arena import env as arena
+from .arena import prompt as arena_prompt
 from .bazaar import classic, customers, market, people, sale
+from .bazaar import prompt as bazaar_prompt
 from .core import Task
 
 _BAZAAR = (*classic.TASKS, *market.TASKS, *people.TASKS, *sale.TASKS, *customers.TASKS)
@@ -17,3 +20,8 @@ def get_task(name: str) -> Task:
     if name not in TASKS:
         raise ValueError(f"no task {name!r}; tasks are {', '.join(TASKS)}")
     return TASKS[name]
+
+
+def prompt_of(task: Task) -> ModuleType:
+    """What a language model reads and answers in `task`: `render`, `parse` and `schema`."""
+    return arena_prompt if task.name in ARENA_TASKS else bazaar_prompt

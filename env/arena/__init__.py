@@ -4,7 +4,8 @@
 world, `env.py` runs a round by the rules in `rules.py` and lists the tasks. `legal.py` lists what a
 lab may do now, `planning.py` finds a lab's best plan, `labs.py` plays the scripted labs,
 `reward.py` computes rewards. `pitch.py` finds the claims in a public pitch and checks them,
-`judge.py` grades pitches and writes some.
+`judge.py` grades pitches and writes some. `prompt.py` is what a language model reads, with the
+options of the planner in `broker.py`.
 """
 
 from .actions import (

@@ -15,6 +15,8 @@ import gradio as gr
 from markupsafe import Markup
 
 from env import IllegalAction, Offer, Turn, WalkAway, rupees
+from env.language.money import LONGEST_MESSAGE, find_price
+from env.language.money import price as price_in
 from panels.challenges import subtab
 from panels.challenges.spot_pairs import (
     LEAST,
@@ -44,8 +46,6 @@ from panels.ui.terms import term
 from panels.ui.wiring import PRESS, Updates, event_value, named, sent_number
 from sauda.experiments.evaluate import BazaarRow
 from sauda.language.lines import name_in, translate_phrases
-from sauda.language.money import LONGEST_MESSAGE, find_price
-from sauda.language.money import price as price_in
 from sauda.language.phrases import language_of
 from sauda.language.small_talk import answer_to, confirms, slip
 from sauda.language.small_talk import small_talk as kind_of_talk

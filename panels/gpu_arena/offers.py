@@ -13,13 +13,13 @@ from typing import Any
 from markupsafe import Markup
 
 from env import arena
+from env.arena.broker import WORDS
 from panels.gpu_arena import words
 from panels.gpu_arena.players import TASK
 from panels.ui.html import macros
 from panels.ui.look import folded, note, table
 from panels.ui.terms import capital, list_names, term
 from panels.ui.wiring import button
-from sauda.policies.broker import WORDS
 from sauda.sessions.arena import ArenaGame, tradable_blocks
 
 HTML = macros("arena")

@@ -25,12 +25,12 @@ from env import (
     rupees,
     speech,
 )
+from env.language.money import HIGHEST_PRICE, LONGEST_MESSAGE
+from env.language.money import price as price_in
 from panels.haggle.opponents import model_name
 from panels.haggle.words import ENGLISH, Translate, Trouble, translator
 from panels.ui.offers import Say, ending
 from sauda.language.lines import name_in
-from sauda.language.money import HIGHEST_PRICE, LONGEST_MESSAGE
-from sauda.language.money import price as price_in
 from sauda.language.phrases import language_of
 from sauda.language.small_talk import (
     ACCEPT,

@@ -15,6 +15,7 @@ from urllib.parse import urlencode
 from markupsafe import Markup
 
 from env import TYPES, Accept, Offer, bonus, rupees, speech
+from env.language.money import prices
 from panels.haggle.conversation import NOTE, chart_words
 from panels.haggle.opponents import (
     ANY_SELLER,
@@ -37,7 +38,6 @@ from panels.ui.look import as_typed, note
 from panels.ui.offers import LARGE, Offers, offer_chart
 from panels.ui.provenance import load_or_say
 from sauda.language.lines import name_in, translate_phrases
-from sauda.language.money import prices
 from sauda.llm.registry import row_name
 from sauda.llm.server import Failed, ModelWorker, Ready, Stage
 from sauda.sessions.bazaar import Game, ears, quick_moves

@@ -21,6 +21,8 @@ from env import (
     Offer,
     Turn,
     arena,
+    arena_prompt,
+    bazaar_prompt,
     get_task,
     rollout,
     rupees,
@@ -48,7 +50,6 @@ from panels.ui.wiring import PRESS, event_value
 from sauda.experiments.comparison import OURS
 from sauda.experiments.episodes import PERCENTILES, SIDES, ChosenPair, act_of
 from sauda.experiments.words import HEARING
-from sauda.games import bazaar_prompt
 from sauda.games.transcript import from_json, in_words
 from sauda.llm.registry import CONSTRAINED
 from sauda.llm.types import ReplyError
@@ -98,7 +99,7 @@ def _build_story() -> None:
     sources = [provenance(run, f"n = {len(run.data.log)} steps") for run in runs]
     sources.append(provenance(comparison, "95 % bootstrap intervals over games"))
     ahead, behind = facts.still_ahead(comparison), facts.why_behind(comparison)
-    prompts = bazaar_prompt.RULES["market"], bazaar_prompt.RULES["lab"].format(lab="lab_0")
+    prompts = bazaar_prompt.RULES["market"], arena_prompt.RULES["lab"].format(lab="lab_0")
     agree = agreement.within_three + agreement.without_error_equal
     parts = [
         table_of_runs({stage_of(run): run for run in runs}),

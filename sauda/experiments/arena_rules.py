@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 
 from env import ARENA_TASKS, Policy, Task, arena, begin, rollout
+from env.arena.broker import broker
 from sauda.experiments.base import experiment
 from sauda.experiments.batches import grades
 from sauda.policies import LABS
 from sauda.policies.arena import gains_from_trade, play_all_seeing
-from sauda.policies.broker import broker
 from sauda.records.schemas.base import Record, Rows
 from sauda.records.seeds import first_seeds
 from sauda.statistics import difference_of, mean_of, name_interval, share_of_gap

@@ -14,10 +14,10 @@ from typing import Any, Literal
 from tqdm import tqdm
 
 import env
+from env.bazaar.prompt import parse
 from sauda.experiments.base import experiment
 from sauda.experiments.comparison import BASE, BAYESIAN, BAZAAR, CLASSIC, LISTENER, OURS
 from sauda.games import BAZAAR as BAZAAR_GAME
-from sauda.games.bazaar_prompt import parse
 from sauda.games.transcript import to_json
 from sauda.llm.registry import PlayerSpec, bazaar_prompt, get_policy, models_behind, player_spec
 from sauda.llm.turn import ModelGame, new_game, play_games

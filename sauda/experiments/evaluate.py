@@ -16,14 +16,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from pydantic import ConfigDict
 
-from env import ALL_MARKETS, Policy, Task, get_task, rollout
+from env import ALL_MARKETS, Policy, Task, fingerprint, get_task, rollout
 from sauda.experiments.batches import play_cells
 from sauda.games import game_of
 from sauda.games.adapter import Columns, Evaluated, Game, Reply, Worlds
 from sauda.llm.registry import get_policy, is_model, player_spec
 from sauda.llm.turn import ModelSeat
 from sauda.policies.listener import Informed
-from sauda.records import fingerprint
 from sauda.records.kinds import ArtifactError, Check, Kind, register_kind
 from sauda.records.schemas.base import Hashes, Interval, Metric, Number, Record, Row, Rows, Table
 from sauda.records.seeds import deal_at, first_seeds

@@ -21,11 +21,11 @@ from typing import Any
 import numpy as np
 
 import env
+from env.bazaar.prompt import HIGHEST, ask_belief, first_object, unit
 from sauda.experiments import batches
 from sauda.experiments.base import experiment
 from sauda.games import BAZAAR
 from sauda.games.bazaar_columns import LEAVE, TUNED
-from sauda.games.bazaar_prompt import HIGHEST, ask_belief, first_object, unit
 from sauda.llm.model import CACHE
 from sauda.llm.registry import (
     PlayerSpec,

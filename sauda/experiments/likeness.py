@@ -14,8 +14,8 @@ import numpy as np
 
 from env import ear, people
 from sauda.experiments.base import experiment
+from sauda.language import read_rows
 from sauda.language.acts import Dialogue
-from sauda.language.numerals import read_rows
 from sauda.records.schemas.base import Record, Rows
 from sauda.statistics import exact_share
 

@@ -35,10 +35,10 @@ from typing import Any
 
 import numpy as np
 
+from env.language import money
 from sauda.experiments.base import experiment
-from sauda.language import money, tells
+from sauda.language import read_rows, tells
 from sauda.language.acts import INTENTS, RUPEES, Dialogue, amounts, read_acts
-from sauda.language.numerals import read_rows
 from sauda.language.tells import SIGNALS
 from sauda.records import read_table
 from sauda.records.schemas.base import Record, Rows

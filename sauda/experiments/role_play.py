@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from env import Accept, Observation, Offer, Policy, WalkAway, rollout, shares
+from env.fingerprint import TEXTS, fingerprint, positions
 from sauda.experiments.base import experiment
 from sauda.experiments.tournament import PAIR_TASK, scenario_seeds, task_against
 from sauda.games import BAZAAR
@@ -33,7 +34,6 @@ from sauda.llm.turn import ModelGame, in_batches, new_game, take_turns
 from sauda.llm.types import BatchGenerate
 from sauda.policies import BUYERS, SELLERS
 from sauda.records import progress
-from sauda.records.fingerprint import TEXTS, fingerprint, positions
 from sauda.records.schemas.base import Interval, ModelSource, Record, Row, Rows, Table
 from sauda.records.seeds import deal_at, has_zopa
 from sauda.records.store import Artifact

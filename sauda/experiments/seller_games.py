@@ -21,6 +21,8 @@ from typing import Any
 import numpy as np
 
 import env
+from env import seed_of
+from env.fingerprint import TEXTS, fingerprint, positions
 from sauda.experiments.batches import in_batches, version_of
 from sauda.llm.model import NamedModel
 from sauda.llm.seller import (
@@ -36,10 +38,9 @@ from sauda.llm.seller import (
     unquote,
 )
 from sauda.llm.turn import in_batches as batched_replies
-from sauda.llm.turn import seed_of, take_turns
+from sauda.llm.turn import take_turns
 from sauda.llm.types import BatchGenerate
 from sauda.records import read_table
-from sauda.records.fingerprint import TEXTS, fingerprint, positions
 
 ROUNDS = 8
 FLOORS = {"published": (0.74, 0.82), "hard": (0.30, 0.95)}  # of the opening ask, uniform

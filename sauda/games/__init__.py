@@ -1,15 +1,15 @@
 """One adapter per game: what the player, its evaluation and its records know of the game's rules.
 
-`adapter.py` says what an adapter holds and what a model is asked and replies. `arena_prompt.py` and
-`bazaar_prompt.py` render, parse and constrain, `arena_columns.py` and `bazaar_columns.py` name the
+`adapter.py` says what an adapter holds and what a model is asked and replies. The prompts, which
+render, parse and constrain, are the games' own; `arena_columns.py` and `bazaar_columns.py` name the
 opponents and turn episodes into words and figures; `transcript.py` writes and reads episodes.
 `game_of` is the only function that asks which game a task belongs to.
 """
 
 from collections.abc import Mapping
 
-from env import ARENA_TASKS, BAZAAR_TASKS, Policy, Task
-from sauda.games import arena_columns, arena_prompt, bazaar_columns, bazaar_prompt
+from env import ARENA_TASKS, BAZAAR_TASKS, Policy, Task, arena_prompt, bazaar_prompt
+from sauda.games import arena_columns, bazaar_columns
 from sauda.games.adapter import Game
 from sauda.records.seeds import is_unseen_game
 

@@ -22,6 +22,7 @@ class Reply:
     source: str
     tokens: int = 0  # generated so far; 0 where a backend does not count them
     finish: str = ""  # "" while it grows; then stop (end of turn), object (a move) or length
+    prompt_tokens: int = 0  # read; 0 where a backend does not count them
 
 
 @dataclass(frozen=True)

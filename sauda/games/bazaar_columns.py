@@ -29,8 +29,8 @@ from env import (
     shares,
     with_seller_type,
 )
+from env.bazaar.prompt import Action, percent_of
 from sauda.games.adapter import Evaluated, ModelTurn
-from sauda.games.bazaar_prompt import Action, percent_of
 from sauda.policies import (
     BUYERS,
     SELLERS,

@@ -26,11 +26,12 @@ from typing import Any
 import numpy as np
 
 from env import Accept, IllegalAction, Observation, Offer, Policy, Table, WalkAway, rupees, speech
-from sauda.language import money, numerals
+from env.language import money, numerals
+from sauda.language import read_rows
 from sauda.language.spoken import AGREES, LEAVES, Decided, from_lines, prices_of
 
 # What each act does, as its speaker thinks it.
-THOUGHTS = {row["act"]: row["thought"] for row in numerals.read_rows("thoughts.csv")}
+THOUGHTS = {row["act"]: row["thought"] for row in read_rows("thoughts.csv")}
 INTENTS = tuple(THOUGHTS)
 EVENTS = ("offer", "accept", "reject", "quit")  # buttons without words in CraigslistBargains
 RUPEES, DOLLARS = "INR", "USD"

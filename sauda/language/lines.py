@@ -16,7 +16,7 @@ from functools import cache
 from itertools import cycle, product
 
 from env import corpus, speech
-from sauda.language.numerals import read_rows
+from sauda.language import read_rows
 
 ENGLISH, HINGLISH, HINDI = "en", "hinglish", "hi"
 Lines = Mapping[str, Mapping[str, Mapping[str, tuple[str, ...]]]]

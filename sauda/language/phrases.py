@@ -22,8 +22,9 @@ from functools import lru_cache
 from itertools import groupby
 from typing import NamedTuple
 
+from env.language.numerals import LISTS, WORDS, Token, fold, number_at, tokenize
+from sauda.language import read_rows
 from sauda.language.lines import ENGLISH, HINDI, HINGLISH
-from sauda.language.numerals import LISTS, WORDS, Token, fold, number_at, read_rows, tokenize
 
 SMALLEST_PRICE = 20  # rupees; "2 left" counts, "200 left" may be money
 WHOLE, FIRST = "=", "^"

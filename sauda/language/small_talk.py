@@ -19,9 +19,9 @@ from functools import lru_cache
 import numpy as np
 
 from env import Table, rupees
+from env.language.money import HIGHEST_PRICE, prices, without_code
+from env.language.numerals import LISTS, SHARES, VALUES, WORDS, Token, tokenize
 from sauda.language.lines import ANSWERS, name_in
-from sauda.language.money import HIGHEST_PRICE, prices, without_code
-from sauda.language.numerals import LISTS, SHARES, VALUES, WORDS, Token, tokenize
 from sauda.language.phrases import PhraseTable, Word, words
 from sauda.language.spoken import arguments_in, prices_of, shape
 from sauda.language.stances import NUMBER, Reading, read_stances, relative

@@ -20,7 +20,9 @@ from functools import lru_cache
 import numpy as np
 
 from env import Accept, Offer, Table, WalkAway, rupees, speech
-from sauda.language import money, phrases
+from env.language import money
+from env.language.numerals import words
+from sauda.language import phrases, read_rows
 from sauda.language.lines import (
     ACT_LINES,
     CHAT_LINES,
@@ -33,7 +35,6 @@ from sauda.language.lines import (
     translate_phrases,
     translation,
 )
-from sauda.language.numerals import read_rows, words
 from sauda.language.phrases import language_of
 from sauda.language.tells import read
 

@@ -16,9 +16,9 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from env import Table
+from env.language.money import YEARS, Mention, prices, without_code
+from env.language.numerals import WORDS, tokenize
 from sauda.language import phrases
-from sauda.language.money import YEARS, Mention, prices, without_code
-from sauda.language.numerals import WORDS, tokenize
 from sauda.language.phrases import (
     BETWEEN_PRICES,
     SENTENCE_ENDS,

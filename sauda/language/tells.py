@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
 
-from sauda.language.numerals import WORDS, fold
+from env.language.numerals import WORDS, fold
 from sauda.language.phrases import Found, PhraseTable, Word, words
 
 SIGNALS = ("urgency", "deception", "confidence", "sympathy", "condition")

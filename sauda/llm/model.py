@@ -227,7 +227,8 @@ class Model:
             return
         with generation_mode(self.decoder.network):
             for number, row in replies(self.decoder, chats, seeds, schemas):
-                yield number, Reply(row.text, self.source, len(row.tokens), row.finish)
+                counted = (len(row.tokens), row.finish, len(row.prompt))
+                yield number, Reply(row.text, self.source, *counted)
 
 
 def find_model(name: str) -> Names:

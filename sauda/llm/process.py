@@ -185,7 +185,8 @@ class BatchEngine:
         try:
             for key, row in batch.sample():
                 if key not in cancelled:
-                    reply = Reply(row.text, source, len(row.tokens), row.finish)
+                    counted = (len(row.tokens), row.finish, len(row.prompt))
+                    reply = Reply(row.text, source, *counted)
                     self._report(server.Piece(key, reply))
             batch.advance(cancelled)
         except Exception as error:  # the visitors who wait for these replies are told

@@ -15,6 +15,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from env import Observation, Policy, Task, get_task
+from env.fingerprint import fingerprint, of_parser, positions
 from sauda.games import BAZAAR, GAMES, game_of
 from sauda.games.adapter import Game
 from sauda.language.acts import Acts
@@ -34,7 +35,6 @@ from sauda.llm.model import (
 from sauda.llm.seller import SellerSeat, model_seller, persona_seat, seat_persona
 from sauda.llm.turn import PlayerSpec, PromptSeat
 from sauda.llm.wrappers import WRAPPERS
-from sauda.records.fingerprint import fingerprint, of_parser, positions
 
 CONSTRAINED = "constrained"
 ACTS = re.compile(r"acts\((.+)\)")  # a scripted policy that plays through language

@@ -35,9 +35,9 @@ from env import (
     speech,
     with_seller_type,
 )
+from env.bazaar.prompt import clean
+from env.language import money
 from sauda.games.adapter import Messages, ParsedReply, Reply, Request
-from sauda.games.bazaar_prompt import clean
-from sauda.language import money
 from sauda.llm.engine import Sampling
 from sauda.llm.model import BASES, NULL, NamedModel, NullModel
 from sauda.llm.turn import LLMPolicy

@@ -12,7 +12,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from env import IllegalAction, Play, Task, Turn, advance, agent_stream, begin, move
+from env import IllegalAction, Play, Task, Turn, advance, agent_stream, begin, move, seed_of
 from sauda.games import game_of
 from sauda.games.adapter import Game, ModelTurn, ParsedReply, Reply, Request
 from sauda.llm.model import NamedModel
@@ -114,11 +114,6 @@ def in_batches(generate: BatchGenerate) -> Replies:
 def one_by_one(generate: Generate) -> Replies:
     """Replies of one model, one request at a time."""
     return lambda requests: [generate(r.messages, r.seed, r.schema) for r in requests]
-
-
-def seed_of(rng: np.random.Generator) -> int:
-    """The seed that a policy hands its language model, drawn from the policy's own stream."""
-    return int(rng.integers(2**31))
 
 
 def attempt_seeds(rng: np.random.Generator) -> Callable[[int], int]:

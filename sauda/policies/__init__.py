@@ -2,15 +2,15 @@
 
 `bazaar.py` holds buyers and sellers and scripts that speak, `tuned.py` the best script of each
 family. `listener.py` plans against an unknown seller of the open market, and solves the game
-against a known one; `packages.py` bids for extras too. `arena.py` and `broker.py` hold labs,
-`arena.py` also all gains from trade and the trader that sees all.
+against a known one; `packages.py` bids for extras too. `arena.py` holds labs, all gains from trade
+and the trader that sees all; the broker stands in `env/arena/broker.py`, as the prompt needs it.
 """
 
 from collections.abc import Mapping
 
 from env import Policy, aggressive, classic_seller, naive, rule_based, smart
+from env.arena.broker import broker
 from sauda.policies import arena, bazaar
-from sauda.policies.broker import broker
 from sauda.policies.customers import Vendor
 from sauda.policies.listener import Listener
 from sauda.policies.packages import Packager

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from env import Episode, Task, advance, agent_stream, arena, begin, episode, move
-from sauda.policies.broker import WORDS, Broker, Option, when_taken
+from env.arena.broker import WORDS, Broker, Option, when_taken
 
 if TYPE_CHECKING:
     from scipy.optimize import LinearConstraint

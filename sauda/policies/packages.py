@@ -15,7 +15,7 @@ import numpy as np
 from env import Observation, Offer, amount_of, count_bids, ear, standing_offer
 from env import market as rules
 from env import speech as words
-from sauda.language.money import prices
+from env.language.money import prices
 from sauda.policies.listener import (
     CURIOUS,
     NOTHING,

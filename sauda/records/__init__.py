@@ -1,8 +1,7 @@
 """Artifacts on disk and what belongs to a record.
 
 `store.py` loads, saves and keeps checksums and provenance, `schemas/base.py` holds what result
-types share, `seeds.py` the splits, and `fingerprint.py` tells by play whether two rows mean the
-same game.
+types share, `seeds.py` the splits.
 """
 
 import csv

@@ -23,6 +23,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from env import refuse_constant
 from sauda.records.kinds import KINDS, ROOT, ArtifactError, entry
 from sauda.records.schemas.base import Record
 
@@ -95,11 +96,6 @@ def load(file: str, root: Path = ROOT) -> Artifact:
 def read_json(path: Path) -> Any:
     """The JSON value in a file; ValueError where it is none, or holds NaN or an infinity."""
     return json.loads(path.read_text(encoding="utf-8"), parse_constant=refuse_constant)
-
-
-def refuse_constant(name: str) -> float:
-    """For `json`, to raise ValueError at NaN and the infinities."""
-    raise ValueError(f"{name} is no number")
 
 
 def validate(kind: str, data: Any) -> Record:

@@ -32,6 +32,7 @@ DEFAULT_TASK = "bazaar/open"
 MOST_STEPS = 200  # of an episode; the longest game takes 80 moves
 MOST_SECONDS = 3600.0  # of an episode
 GRADE = "grade"  # the part of the bazaar's reward
+REPLY = "Reply with one action as JSON and nothing else."  # to a harness that chats
 WORST = -1.0  # the lowest grade, which a game of the leaderboard counts that has no end
 PREVIEW = 1_000  # tasks that are listed at a time
 TYPES = {"train": "train", "holdout": "test"}  # of the splits, in OpenEnv's words

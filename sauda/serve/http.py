@@ -141,6 +141,7 @@ class BoardRow(BaseModel):
     ends: dict[str, int]
     seconds_per_move: float | None = Field(description="Median over the games; null if unknown.")
     timestamp: str = Field(description="When it entered, in UTC.")
+    prompt: str = Field(description="Fingerprint of the prompt that models are given.")
 
 
 class Withdraw(BaseModel):
@@ -389,4 +390,5 @@ def row_of(entry: boards.Entry) -> BoardRow:
         ends=dict(entry.count),
         seconds_per_move=entry.pace,
         timestamp=boards.in_utc(entry.created),
+        prompt=entry.prompt,
     )

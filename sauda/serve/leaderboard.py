@@ -26,7 +26,8 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from env import TASKS, Episode, episode
+from env import TASKS, Episode, episode, get_task
+from env.fingerprint import of_prompt
 from sauda.experiments.evaluate import opponents_hash, task_hash
 from sauda.records.schemas.base import Interval
 from sauda.records.seeds import LEADERBOARD, leaderboard_seed, seed_in_json, whole_seed
@@ -104,6 +105,12 @@ def episode_of(game: ServedGame) -> Episode:
 def rules_of(task_name: str) -> str:
     """The hashes of a task and of its opponents, as in the rows of evaluations."""
     return f"{task_hash(task_name)}-{opponents_hash(task_name)}"
+
+
+@cache
+def prompt_hash(task_name: str) -> str:
+    """The fingerprint of the prompt that a language model is given in a task."""
+    return of_prompt(get_task(task_name))
 
 
 class Unavailable(ValueError):
@@ -245,6 +252,7 @@ class Entry:
     grades: tuple[float, ...]
     paces: tuple[float | None, ...] = ()  # seconds per move in each game; None where unknown
     person: int = 0  # 1 where a person played, 0 for an agent
+    prompt: str = ""  # its fingerprint when the entry was made; "" where that is not known
 
     @property
     def n(self) -> int:
@@ -346,7 +354,8 @@ class Board:
         seeds = [leaderboard_seed() for _ in range(games)]
         now, promised = self._clock(), commitment(seeds)
         ends = now + HOURS * 3600
-        values = (entry, token_digest(token), name, task, rules, promised, now, ends, person, name)
+        row = (entry, token_digest(token), name, task, rules, promised, now, ends, person)
+        prompt = "" if person else prompt_hash(task)
         numbered = [(entry, number, str(seed)) for number, seed in enumerate(seeds, 1)]
         with self.storage.transaction() as connection:
             connection.execute("DELETE FROM entries WHERE NOT begun AND deadline < ?", (now,))
@@ -354,8 +363,9 @@ class Board:
                 raise ValueError(TAKEN)
             connection.execute(
                 "INSERT INTO entries (id, token_sha256, name, task, rules, commitment, created,"
-                " deadline, person, skeleton) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, skeleton(?))",
-                values,
+                " deadline, person, prompt, skeleton)"
+                " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, skeleton(?))",
+                (*row, prompt, name),
             )
             connection.executemany(
                 "INSERT INTO games (entry, number, seed) VALUES (?, ?, ?)", numbered
@@ -579,7 +589,7 @@ class Board:
             " ORDER BY number",
             (UNFINISHED, WORST, row["id"]),
         )
-        names = ("id", "name", "task", "rules", "commitment", "created", "person")
+        names = ("id", "name", "task", "rules", "commitment", "created", "person", "prompt")
         ends, grades, paces = zip(*games, strict=True)
         columns = {"ends": ends, "grades": grades, "paces": paces}
         return Entry(**{name: row[name] for name in names}, **columns)
@@ -601,7 +611,9 @@ def record_of(board: Board, entry: Entry) -> dict[str, Any]:
     return {
         "kind": KIND,
         "entry": entry.id,
-        **{name: getattr(entry, name) for name in ("name", "task", "rules", "commitment")},
+        **{
+            name: getattr(entry, name) for name in ("name", "task", "rules", "prompt", "commitment")
+        },
         "created": in_utc(entry.created),
         "grade": entry.grade.as_json(),
         "games": [game.as_json() for game in board.games(entry)],

@@ -44,3 +44,6 @@ CREATE TABLE withdrawn (
     task TEXT NOT NULL, rules TEXT NOT NULL, person INTEGER NOT NULL, entries INTEGER NOT NULL,
     PRIMARY KEY (task, rules, person)
 ) STRICT, WITHOUT ROWID;
+
+-- Version 6: the fingerprint of the prompt that a language model was given
+ALTER TABLE entries ADD COLUMN prompt TEXT NOT NULL DEFAULT '';

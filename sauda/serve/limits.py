@@ -16,7 +16,7 @@ from functools import lru_cache
 from ipaddress import IPv6Address, IPv6Network, ip_address
 from typing import Any, Generic, Protocol, TypeVar
 
-from sauda.records.store import refuse_constant
+from env import refuse_constant
 
 NO_ADDRESS = "unknown"  # a test client, or a socket that is no network socket
 SITE = 48  # bits of an IPv6 address; the others are whatever a caller chooses

@@ -142,6 +142,9 @@ class SaudaObservation(Observation):
     briefing: str = Field(
         "", description="After reset: the task, your aim, the legal moves and the grading in words."
     )
+    system_prompt: str = Field(
+        "", description="After reset: the briefing, and that a reply is one action as JSON."
+    )
     bazaar: BazaarView | None = None
     arena: ArenaView | None = None
     error: str = Field("", description="Why the last action was refused; nothing has changed.")

@@ -73,6 +73,7 @@ class SaudaEnvironment(Environment[SaudaAction, seen.SaudaObservation, seen.Saud
         self._reset_rubric()
         observation = self._observation()
         observation.briefing = games.briefing(game.task)
+        observation.system_prompt = f"{observation.briefing}\n\n{games.REPLY}"
         return observation
 
     def step(

@@ -26,9 +26,9 @@ from env import (
     episode,
     get_task,
 )
+from env.bazaar.prompt import percent_of
 from sauda.experiments.gap import Judged
 from sauda.games import GAMES
-from sauda.games.bazaar_prompt import percent_of
 from sauda.games.transcript import to_json
 from sauda.llm.model import Model, NamedModel
 from sauda.llm.turn import ModelGame, PlayerSpec, PromptSeat, new_game, play_games

@@ -30,8 +30,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from env import ARENA_TASKS, Observation, Offer, Policy, Task, agent_stream, begin, get_task
+from env.bazaar.prompt import completion, parse, percent_of, render, schema, unit
 from sauda.games.adapter import ModelTurn, ParsedReply, Reply, Request
-from sauda.games.bazaar_prompt import completion, parse, percent_of, render, schema, unit
 from sauda.llm.turn import ModelGame, PlayerSpec, new_game, play_games, play_turn
 from sauda.records.seeds import is_unseen_listing, training_seeds
 from sauda.records.store import digest

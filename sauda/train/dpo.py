@@ -24,7 +24,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from env import IllegalAction, get_task
-from sauda.games.bazaar_prompt import completion
+from env.bazaar.prompt import completion
 from sauda.llm.backends import ENDPOINT, check_answers, find_servers
 from sauda.llm.engine import Sampling
 from sauda.llm.registry import PlayerSpec

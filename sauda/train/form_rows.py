@@ -7,7 +7,7 @@ from itertools import islice
 import numpy as np
 
 from env import Observation, Task, advance, begin, move
-from sauda.games.bazaar_prompt import parse, render, schema, unit
+from env.bazaar.prompt import parse, render, schema, unit
 from sauda.records.seeds import is_unseen_listing, training_seeds
 from sauda.train.common import option
 from sauda.train.people_rows import task_of

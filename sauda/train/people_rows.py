@@ -34,7 +34,7 @@ from env import (
     people,
     rupees,
 )
-from sauda.games.bazaar_prompt import completion, parse, percent_of, render
+from env.bazaar.prompt import completion, parse, percent_of, render
 from sauda.policies import people as planners
 from sauda.policies.listener import NOTHING, Listener, MoveValues, believe
 from sauda.policies.packages import Packager

@@ -35,13 +35,13 @@ from env import (
     agent_stream,
     amount_of,
     arena,
+    arena_prompt,
     begin,
     get_task,
     move,
     speech,
 )
-from sauda.games import arena_prompt
-from sauda.games.bazaar_prompt import (
+from env.bazaar.prompt import (
     ask_belief,
     bid_to_hold,
     completion,

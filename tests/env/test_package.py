@@ -48,6 +48,32 @@ def test_the_wheel_says_what_it_is_and_carries_its_licence(python):
     assert any(each.endswith("Python :: 3.11") for each in told.get_all("Classifier"))
 
 
+MODEL = """
+import sys
+from sauda_env import TASKS, prompt_of, rollout
+for name, task in TASKS.items():
+    prompt = prompt_of(task)
+    def answer(obs, rng):
+        system, *_, user = prompt.render(obs)
+        assert system["content"] and user["content"] and prompt.schema(obs)["anyOf"]
+        reply = '{"walk":true}' if prompt.RULES.get("buyer") else '{"wait":true}'
+        return prompt.parse(f"Well: {reply}", obs)
+    print(name, rollout(task, answer, 7).end)
+assert not {"scipy", "tqdm", "sauda"} & set(sys.modules)
+"""
+
+
+@pytest.mark.slow
+def test_the_package_alone_renders_every_tasks_prompt_and_reads_the_answers(python, tmp_path):
+    done = subprocess.run(
+        [python, "-I", "-c", MODEL], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    ends = dict(line.split() for line in done.stdout.splitlines())
+    assert ends["bazaar/open"] == "walkaway"
+    assert ends["arena/market_round"] == "deadline"
+
+
 @pytest.mark.slow
 def test_the_readmes_policy_plays_by_the_package_alone_from_another_folder(python, tmp_path):
     folder = tmp_path / "elsewhere"

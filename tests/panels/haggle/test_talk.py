@@ -15,6 +15,7 @@ from markupsafe import Markup
 from env import TYPES, Accept, IllegalAction, Item, Move, Offer, WalkAway, rupees
 from env.bazaar.speech import Speech, act_in, hear, say
 from env.bazaar.types import State
+from env.language.money import prices
 from panels.haggle.conversation import (
     LONGEST,
     MOST,
@@ -42,7 +43,6 @@ from panels.results.models import policy_label
 from panels.ui.look import as_typed
 from sauda.games import policies_of
 from sauda.language.lines import ANSWERS, hindi_names
-from sauda.language.money import prices
 from sauda.language.small_talk import HIGHEST_ASK, kind_of_talk
 from sauda.language.stances import relative
 from sauda.llm.types import Reply, ReplyError, ReplyRefused, ReplyTimeout

@@ -5,10 +5,10 @@ import json
 import pytest
 
 from env import ARENA_TASKS, advance, arena, begin, get_task, move, rollout
+from env.arena.broker import broker
+from env.arena.prompt import completion, options, parse, render, schema
 from sauda.games.arena_columns import events
-from sauda.games.arena_prompt import completion, options, parse, render, schema
 from sauda.policies import LABS
-from sauda.policies.broker import broker
 from sauda.train.teacher_rows import (
     ArenaRowSettings,
     arena_rows,

@@ -11,11 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from env import BAZAAR_TASKS, Accept, EndReason, IllegalAction, Offer, WalkAway, get_task, rollout
+from env.bazaar.prompt import completion, parse, render, schema
 from sauda.games import BAZAAR
 from sauda.games import bazaar_columns as module
 from sauda.games.adapter import ModelTurn, ParsedReply, Request
 from sauda.games.bazaar_columns import BEHAVIOUR, behaviour_metrics
-from sauda.games.bazaar_prompt import completion, parse, render, schema
 from sauda.games.transcript import from_json, to_json
 from sauda.llm.turn import PlayerSpec
 from sauda.llm.types import Reply

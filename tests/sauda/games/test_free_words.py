@@ -5,7 +5,7 @@ import json
 import pytest
 
 from env import Accept, IllegalAction, Offer, WalkAway, advance, begin, get_task, move, rupees
-from sauda.games import bazaar_prompt as prompt
+from env import bazaar_prompt as prompt
 
 TASK = get_task("bazaar/people")
 

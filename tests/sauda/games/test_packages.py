@@ -6,7 +6,7 @@ import math
 import pytest
 
 from env import EXTRAS, Accept, IllegalAction, Offer, advance, begin, get_task, move, rupees
-from sauda.games import bazaar_prompt as prompt
+from env import bazaar_prompt as prompt
 from sauda.llm.engine import PRICE, SENTENCE
 
 TASK = get_task("bazaar/package")

@@ -10,10 +10,12 @@ from hypothesis import strategies as st
 
 from env import Item, Table, rupees
 from env.arena.pitch import claims
-from sauda.language import money, numerals, phrases, stances, tells
+from env.core import read_rows
+from env.language import money, numerals
+from env.language.money import HIGHEST_PRICE, find_price, price, prices, without_code
+from sauda.language import phrases, stances, tells
 from sauda.language.acts import Context, parse_act
 from sauda.language.lines import ANSWERS
-from sauda.language.money import HIGHEST_PRICE, find_price, price, prices, without_code
 from sauda.language.phrases import language_of
 from sauda.language.small_talk import answer_to, kind_of_talk, read_closing, slip, small_talk
 from sauda.language.stances import read_stances
@@ -110,7 +112,7 @@ def test_a_price_reads_back_as_it_was_written(amount):
 
 def number_words(kind: str) -> list[str]:
     """The usual word of each number of a kind, in order."""
-    rows = numerals.read_rows("number_words.csv")
+    rows = read_rows("language/number_words.csv")
     return [row["words"].split()[0] for row in rows if row["kind"] == kind]
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from env import Accept, Item, Offer, Table, WalkAway, corpus, speech
 from env.bazaar import classic, goods
-from sauda.language import money
+from env.language import money
 from sauda.language.lines import (
     ACT_LINES,
     CHAT_LINES,

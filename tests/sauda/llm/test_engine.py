@@ -11,9 +11,9 @@ import pytest
 import torch
 
 from env import get_task, rollout
+from env.bazaar.prompt import parse, render, schema
 from sauda.games import BAZAAR
 from sauda.games.adapter import Request
-from sauda.games.bazaar_prompt import parse, render, schema
 from sauda.llm import process
 from sauda.llm.engine import Decoder, DecodingBatch, JointDecoder, Row, Sampling
 from sauda.llm.model import (

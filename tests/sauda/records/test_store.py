@@ -15,13 +15,13 @@ import pytest
 
 import sauda.__main__ as command_line
 from env import Accept, IllegalAction, Offer, Task, arena, get_task
+from env.fingerprint import of_opponents, of_policy, of_rules
 from panels.gpu_arena import tab as gpu_arena
 from panels.gpu_arena.offers import Visit
 from panels.gpu_arena.tab import REGIONS
 from panels.gpu_arena.view import settlement
 from panels.haggle import opponents as haggle
 from sauda.policies import BUYERS
-from sauda.records.fingerprint import of_opponents, of_policy, of_rules
 from sauda.records.kinds import FILES, KINDS, ArtifactError, entry
 from sauda.records.seeds import (
     EXACT,

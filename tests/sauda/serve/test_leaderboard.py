@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 from env import TASKS, Offer, WalkAway
+from env.fingerprint import of_prompt
 from sauda.__main__ import main as sauda_command
 from sauda.games import policies_of
 from sauda.llm.types import ReplyError
@@ -71,7 +72,8 @@ def test_the_row_of_an_entry_is_computed_from_its_games_and_can_be_verified(boar
     assert list(entry.grades) == [end.outcome["grade"] for end in ends]
     assert list(entry.ends) == [end.outcome["end"] for end in ends]
     assert tuple(vars(entry.grade).values()) == mean_interval(np.array(entry.grades))
-    assert list(entry_faults(record_of(board, entry))) == []
+    assert list(entry_faults(record := record_of(board, entry))) == []
+    assert record["prompt"] == of_prompt(TASKS[task])
 
 
 def test_a_changed_record_is_found_out(board):
@@ -516,7 +518,7 @@ def test_a_file_of_the_third_version_keeps_its_games_and_its_names(tmp_path):
     board = Board(Storage(file))
     for person in (False, True):
         (entry,) = board.entries(OPEN, rules_of(OPEN), person=person)
-        assert (entry.name, entry.grades, entry.pace) == ("Asha", (0.25,), None)
+        assert (entry.name, entry.grades, entry.pace, entry.prompt) == ("Asha", (0.25,), None, "")
     with pytest.raises(ValueError, match="has this name"):
         entered(board, "ASHA")
     play_pairs(board, lambda seed: 0.5)

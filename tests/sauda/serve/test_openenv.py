@@ -120,6 +120,7 @@ def test_the_moves_of_a_briefing_can_be_made_and_its_fields_are_there(task_name)
     for kind in ARENA if task_name in ARENA_TASKS else BAZAAR:
         assert kind in first.briefing
     share = 0.7 if first.seat == "buyer" else 1.4
+    assert first.system_prompt.startswith(first.briefing)
     for example in re.findall(r"\{.*?\}", first.briefing):
         action = SaudaAction.model_validate_json(example)
         seen = served.reset(task=task_name, seed=7)

@@ -4,8 +4,17 @@ from dataclasses import replace
 
 import pytest
 
-from env import ARENA_TASKS, Accept, Offer, WalkAway, agent_stream, begin, get_task, rollout
-from sauda.games import arena_prompt
+from env import (
+    ARENA_TASKS,
+    Accept,
+    Offer,
+    WalkAway,
+    agent_stream,
+    arena_prompt,
+    begin,
+    get_task,
+    rollout,
+)
 from sauda.llm.engine import Sampling
 from sauda.llm.model import base_weights, load, smollm2
 from sauda.llm.registry import get_policy

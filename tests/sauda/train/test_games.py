@@ -5,10 +5,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from env import get_task, instance_stream
-from sauda.games.bazaar_prompt import completion
+from env import get_task, instance_stream, seed_of
+from env.bazaar.prompt import completion
 from sauda.llm.engine import Sampling, prompt_ids
-from sauda.llm.turn import PlayerSpec, new_game, play_games, seed_of
+from sauda.llm.turn import PlayerSpec, new_game, play_games
 from sauda.llm.types import Reply
 from sauda.records.seeds import is_unseen_game
 from sauda.records.store import read_lines

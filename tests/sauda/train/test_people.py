@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from env import CATALOGUE, Accept, Offer, ear, rupees
-from sauda.games.bazaar_prompt import parse, percent_of, render
+from env.bazaar.prompt import parse, percent_of, render
 from sauda.records import read_table
 from sauda.train import people_rows
 from sauda.train.people_rows import (

@@ -7,10 +7,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from env import CATALOGUE, Accept, Offer, get_task, speech
-from sauda.games import ARENA, bazaar_prompt
-from sauda.games.arena_prompt import completion
-from sauda.games.bazaar_prompt import parse, percent_of, render, unit
+from env import CATALOGUE, Accept, Offer, bazaar_prompt, get_task, speech
+from env.arena.prompt import completion
+from env.bazaar.prompt import parse, percent_of, render, unit
+from sauda.games import ARENA
 from sauda.llm.engine import Decoder
 from sauda.llm.types import Reply
 from sauda.records.seeds import TRAINED

@@ -19,17 +19,18 @@ from itertools import chain, combinations, zip_longest
 from pathlib import Path
 from typing import Any
 
-from env import Accept, IllegalAction, Move, Observation, Offer, WalkAway, rupees, speech
-from sauda.games.adapter import Schema
-from sauda.language import money
-from sauda.records.store import refuse_constant
+from ..amounts import rupees
+from ..core import IllegalAction, refuse_constant
+from ..language import money
+from . import speech
+from .types import Accept, Move, Observation, Offer, WalkAway
 
 Action = Offer | Accept | WalkAway
 
 # What each seat is told: "market" for a buyer whose bids stand and whose acts count, "people" where
 # any words do, "package" where its bids may hold extras too, and "belief" in place of the rules
 # where a buyer is asked what it believes of the seller.
-RULES = tomllib.loads(Path(__file__).with_name("rules.toml").read_text(encoding="utf-8"))
+RULES = tomllib.loads(Path(__file__).with_name("prompt.toml").read_text(encoding="utf-8"))
 SAID = frozenset({*speech.QUESTIONS, *speech.PITCHES})  # what a model says by its name
 HISTORY = 5  # deals before this one whose prices are told
 LONGEST_QUOTE = 120  # characters of what the other side said
@@ -433,7 +434,7 @@ def _refuse(why: str, completion: str) -> IllegalAction:
     return IllegalAction(f'expected a move such as {{"offer":45}}; {why}: {completion[:QUOTED]!r}')
 
 
-def schema(obs: Observation) -> Schema:
+def schema(obs: Observation) -> Mapping[str, Any]:
     """The legal moves at `obs` as a JSON schema, for decoding that cannot forfeit.
 
     What is legal, not what is wise: offers go up to the purse, and where bids stand from the best

@@ -12,9 +12,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import islice, pairwise, takewhile
 
-from env import group_digits, rupees
-from sauda.language import numerals
-from sauda.language.numerals import WORDS, Number, Token, fold, number_at, small_at
+from ..amounts import group_digits, rupees
+from . import numerals
+from .numerals import WORDS, Number, Token, fold, number_at, small_at
 
 LONGEST_MESSAGE = 2_000  # characters
 HIGHEST_PRICE = 10_00_00_000  # rupees: ten crore

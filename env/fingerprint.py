@@ -10,25 +10,15 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields, is_dataclass, replace
 from enum import Enum
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from env import (
-    Accept,
-    Episode,
-    IllegalAction,
-    Offer,
-    Policy,
-    Table,
-    Task,
-    Turn,
-    WalkAway,
-    arena,
-    rollout,
-)
-from sauda.records import read_table
+from . import arena
+from .bazaar.types import Accept, Offer, Table, WalkAway
+from .core import Episode, IllegalAction, Policy, Task, Turn, read_rows
+from .rollout import rollout
+from .tasks import prompt_of
 
 DIGITS = 12  # hexadecimal
 SEEDS, LABS = 120, 12  # games of a task in the bazaar and in the arena, where they are slower
@@ -54,7 +44,7 @@ PLANS: Sequence[tuple[float | str, ...]] = (
 # What the parsers of texts are fingerprinted by, good and bad ones: replies of a language model in
 # both games, offers in words, where the limit is {price}, and words of a seller.
 TEXTS: dict[str, list[str]] = {"reply": [], "offer": [], "seller": []}
-for _row in read_table(Path(__file__).with_name("fingerprinted.csv")):
+for _row in read_rows("fingerprinted.csv"):
     TEXTS[_row["of"]].append(_row["text"])
 
 
@@ -86,6 +76,11 @@ def of_policy(task: Task, policy: Policy) -> str:
     turns = [_moves(game.trajectory(task.learner)) for game in played]
     here = [_try(policy, obs, np.random.default_rng(i)) for i, obs in enumerate(positions(task))]
     return fingerprint([turns, here])
+
+
+def of_prompt(task: Task) -> str:
+    """The fingerprint of what a language model reads in some games of a task."""
+    return fingerprint([prompt_of(task).render(obs) for obs in positions(task)])
 
 
 def of_parser(parse: Callable[[str, Any], Any], observations: Sequence[Any]) -> str:

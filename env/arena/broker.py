@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from env import arena
+from .. import arena
 
 WORDS: Mapping[str, str] = {  # by the signal that labs read in them
     "neutral": "You have no use for it, we do.",

@@ -10,11 +10,10 @@ paanch sau"). `WORDS` are the lists of `word_lists.csv`, which says what each is
 import re
 import unicodedata
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from types import SimpleNamespace
 from typing import NamedTuple
 
-from sauda.records import read_table
+from ..core import read_rows
 
 _SPELLINGS = (
     (re.compile("[\u093c\u0901\u0902\u200c\u200d]"), ""),  # nukta, nasal signs, joiners
@@ -45,20 +44,15 @@ def words(text: str) -> frozenset[str]:
     return frozenset(map(fold, text.split()))
 
 
-def read_rows(file: str) -> list[dict[str, str]]:
-    """The rows of a CSV file beside this one."""
-    return read_table(Path(__file__).with_name(file))
-
-
 LISTS: dict[str, frozenset[str]] = {}  # folded words; in the file {name} stands for a list before
-for _row in read_rows("word_lists.csv"):
+for _row in read_rows("language/word_lists.csv"):
     _listed = (
         LISTS[_name[1:-1]] if _name[0] == "{" else {fold(_name)} for _name in _row["words"].split()
     )
     LISTS[_row["name"]] = frozenset().union(*_listed)
 WORDS = SimpleNamespace(**LISTS)
 VALUES: dict[str, dict[str, float]] = {}  # of number words, by kind and folded word
-for _row in read_rows("number_words.csv"):
+for _row in read_rows("language/number_words.csv"):
     _names = map(fold, _row["words"].split())
     VALUES.setdefault(_row["kind"], {}).update(dict.fromkeys(_names, float(_row["value"])))
 

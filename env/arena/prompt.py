@@ -7,15 +7,19 @@ sends over the wire, is read too.
 """
 
 import json
-from collections.abc import Iterator
+import tomllib
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
 
-from env import IllegalAction, arena
-from sauda.games.adapter import Schema
-from sauda.games.bazaar_prompt import RULES, first_object
-from sauda.policies.broker import VERBS, Option, broker
+from .. import arena
+from ..bazaar.prompt import first_object
+from ..core import IllegalAction
+from .broker import VERBS, Option, broker
 
 Action = arena.Action | arena.Malformed
 
+RULES = tomllib.loads(Path(__file__).with_name("prompt.toml").read_text(encoding="utf-8"))
 WAIT = arena.Action("wait")
 
 
@@ -120,7 +124,7 @@ def parse(completion: str, obs: arena.Observation) -> Action:
     return arena.Malformed(f"no {verb} {str(number)[:20]!r}; {some}")
 
 
-def schema(obs: arena.Observation) -> Schema:
+def schema(obs: arena.Observation) -> Mapping[str, Any]:
     """The options at `obs`, as a JSON schema for constrained decoding."""
     forms = [_exactly("wait", True)]
     for verb, listed in options(obs).items():
@@ -128,7 +132,7 @@ def schema(obs: arena.Observation) -> Schema:
     return {"anyOf": forms, "x-guidance": {"whitespace_flexible": False}}
 
 
-def _exactly(name: str, value: int) -> Schema:
+def _exactly(name: str, value: int) -> Mapping[str, Any]:
     return {
         "type": "object",
         "properties": {name: {"const": value}},

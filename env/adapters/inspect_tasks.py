@@ -1,0 +1,96 @@
+"""Every task for Inspect (`pip install "sauda-env[inspect]"`), each under the end of its name.
+
+    inspect eval sauda_env/open --model openai/gpt-5 -T games=40
+
+A sample is the game of a seed, and its scores are the figures of the game. A model that takes a
+seed for each reply is handed the one of recorded games, so it plays them again to the last digit.
+"""
+
+from typing import Any
+
+from inspect_ai import Task, task
+from inspect_ai.dataset import MemoryDataset, Sample
+from inspect_ai.model import (
+    ChatMessage,
+    ChatMessageAssistant,
+    ChatMessageSystem,
+    ChatMessageUser,
+)
+from inspect_ai.scorer import Score, Scorer, Target, mean, scorer, stderr
+from inspect_ai.solver import Generate, Solver, TaskState, solver
+
+from .. import TASKS, ChatGame, fingerprint, get_task
+
+HOLDOUT = 50_000  # the first of the seeds that no training saw
+MESSAGES = {
+    "system": ChatMessageSystem,
+    "user": ChatMessageUser,
+    "assistant": ChatMessageAssistant,
+}
+
+
+def chat_of(game: ChatGame) -> list[ChatMessage]:
+    """What a model is asked now."""
+    return [MESSAGES[message["role"]](content=message["content"]) for message in game.messages()]
+
+
+@solver
+def play(name: str, constrained: bool = False) -> Solver:
+    """Plays the task called `name`; `constrained` sends the schema of legal replies as well.
+
+    It is sent as OpenAI's `response_format`, which other protocols do not take.
+    """
+
+    async def solve(state: TaskState, generate: Generate) -> TaskState:
+        game = ChatGame(get_task(name), state.metadata["seed"])
+        while not game.over:
+            state.messages = chat_of(game)
+            options: dict[str, Any] = {"seed": game.reply_seed()}
+            if constrained:
+                form = {"name": "move", "schema": game.schema(), "strict": True}
+                asked = {"type": "json_schema", "json_schema": form}
+                options["extra_body"] = {"response_format": asked}
+            state = await generate(state, tool_calls="none", **options)
+            game.reply(state.output.completion)
+        state.store.set("figures", game.figures())
+        state.store.set("end", str(game.episode().end))
+        return state
+
+    return solve
+
+
+@scorer(metrics={"*": [mean(), stderr()]})
+def figures() -> Scorer:
+    """The figures of the game: grade, success, forfeit, words, and in the bazaar deal."""
+
+    async def score(state: TaskState, target: Target) -> Score:
+        return Score(value=state.store.get("figures"), answer=state.store.get("end"))
+
+    return score
+
+
+def _add(name: str) -> None:
+    """Register the task called `name`."""
+
+    @task(name=name.partition("/")[2])
+    def game(games: int = 40, first: int = HOLDOUT, constrained: bool = False) -> Task:
+        played = get_task(name)
+        samples = [
+            Sample(id=str(seed), input=chat_of(ChatGame(played, seed)), metadata={"seed": seed})
+            for seed in range(first, first + games)
+        ]
+        hashes = {
+            "rules": fingerprint.of_rules(played),
+            "opponents": fingerprint.of_opponents(played),
+            "prompt": fingerprint.of_prompt(played),
+        }
+        return Task(
+            dataset=MemoryDataset(samples, name=name),
+            solver=play(name, constrained),
+            scorer=figures(),
+            metadata={"task": name, **hashes},
+        )
+
+
+for _name in TASKS:
+    _add(_name)

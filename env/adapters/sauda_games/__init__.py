@@ -1,0 +1,73 @@
+"""Every task for verifiers (`pip install "sauda-env[verifiers]"`): a taskset and its environment.
+
+    vf-eval sauda-games -m MODEL --env.taskset.game bazaar/open --no-push
+
+It is a package of its own, since verifiers looks for a taskset by the name of a top-level module.
+A task is the game of a seed, and its reward the grade. A trace is a chat that only grows, as a deal
+of the bazaar does; another deal, or a position of the arena, begins a trace with the same reward.
+"""
+
+from collections.abc import Iterator
+from contextlib import AsyncExitStack
+
+import verifiers.v1 as vf
+from sauda_env import ChatGame, get_task
+
+__all__ = ["SaudaEnv", "SaudaTaskset"]
+
+
+class SaudaData(vf.TaskData):
+    """A task and a seed."""
+
+    game: str
+    seed: int
+
+
+class SaudaTask(vf.Task[SaudaData]):
+    """The game of a seed."""
+
+
+class SaudaConfig(vf.TasksetConfig):
+    """Which games: of the seeds from `first` on. Those from 50,000 on are held out of training."""
+
+    game: str = "bazaar/open"
+    games: int = 40
+    first: int = 50_000
+
+
+class SaudaTaskset(vf.Taskset[SaudaTask, SaudaConfig]):
+    """The games of one task."""
+
+    def load(self) -> Iterator[SaudaTask]:
+        name = get_task(self.config.game).name
+        for seed in range(self.config.first, self.config.first + self.config.games):
+            data = SaudaData(name=f"{name}#{seed}", prompt=None, game=name, seed=seed)
+            yield SaudaTask(data, self.config.task)
+
+
+class SaudaEnvConfig(vf.EnvConfig):
+    """The player chats in this process, without tools."""
+
+    player: vf.AgentConfig = vf.AgentConfig(harness={"id": "null"}, runtime={"type": "subprocess"})
+
+
+class SaudaEnv(vf.Env[SaudaEnvConfig]):
+    """One game an episode; the other seats are the task's own scripts."""
+
+    async def run(self, task: SaudaTask, agents: vf.Agents) -> None:
+        game, traces, shown = ChatGame(get_task(task.data.game), task.data.seed), [], None
+        async with AsyncExitStack() as open_talk:
+            while not game.over:
+                chat = game.messages()
+                if shown is None or chat[: len(shown)] != shown:
+                    await open_talk.aclose()
+                    talk = await open_talk.enter_async_context(agents.player.interaction(task))
+                    traces.append(talk.trace)
+                    shown = []
+                reply = (await talk.turn(chat[len(shown) :])).last_reply  # "" once a limit ends it
+                game.reply(reply)
+                shown = [*chat, {"role": "assistant", "content": reply}]
+        figures = game.figures()
+        for trace in traces:
+            trace.record_reward("grade", figures["grade"])
+            trace.record_metrics({name: figures[name] for name in figures if name != "grade"})
