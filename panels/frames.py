@@ -30,7 +30,6 @@ from sauda.experiments.oracle import OracleRow
 from sauda.experiments.people import People
 from sauda.experiments.role_play import DOING, is_off_role
 from sauda.experiments.runs import RoleReply
-from sauda.experiments.words import OPEN, Hearing
 from sauda.llm.model import NULL
 from sauda.llm.registry import is_model
 from sauda.records.schemas.base import Interval, Row
@@ -308,32 +307,6 @@ def by_difficulty(data: Gap, below: Markup) -> Table:
     return Table("difficulty", lines, below)
 
 
-# Words --------------------------------------------------------------------------------------------
-
-SELLER_TYPES = ("firm", "fair", "hasty", "bluffer")
-UNSEEN, REMOVED = "unseen", "words removed"
-LOST = {  # markets of hearing.json beside the open one, in words
-    UNSEEN: "phrases of no training",
-    "mute": "no words on either side",
-    REMOVED: "its ears shut",
-    "words of another game": "words of another game",
-    "words of another type": "words of another type",
-}
-
-
-def hearing(data: Hearing, below: Markup) -> Table:
-    """What each player scores in the open market, and what it loses where its words are others."""
-    rows = {(row.player, row.market): row for row in data.rows}
-    grade = "grade in the open market"
-    lines = [
-        {"player": policy_label(player), grade: rows[player, OPEN].grade}
-        | {f"loses: {words}": rows[player, name].less for name, words in LOST.items()}
-        for player in dict.fromkeys(row.player for row in data.rows)
-    ]
-    caption = f"Mean grade, and what is lost on the same {data.n:,} seeds; 95 % intervals"
-    return Table("hearing", lines, below, GAIN, {grade: "z.3f"}, caption)
-
-
 # Sellers and buyers that answer as people do ------------------------------------------------------
 
 
@@ -344,21 +317,18 @@ def best_wall(people: People):
 
 
 def people(
-    ear: Artifact, likeness: Artifact, worth: Artifact, manners: Artifact, simplest: Artifact,
-    customers: Artifact,
-) -> list[Table]:  # fmt: skip
-    """What words are worth, how buyers and sellers behave, what the ear hears, how like it is."""
+    ear: Artifact, likeness: Artifact, manners: Artifact, simplest: Artifact, customers: Artifact
+) -> list[Table]:
+    """How buyers and sellers behave, what the ear hears, how like it is."""
     rule = simplest.data
     habits = [row for row in manners.data.rows if row.habit == "all" or is_model(row.player)]
     parts = [row for row in ear.data.heard if row.part in ("all", "language", "kind")]
     sellers = [row for row in customers.data.rows if not row.player.startswith("wall")]
-    words = [row for row in worth.data.worth if row.part in ("all", "kind")]
     small = (
         f"A rule of {len(rule.numbers)} numbers, and the smallest with {len(rule.kept)}:"
         f" {', '.join(rule.kept)}"
     )
     return [
-        Table("markets", words, provenance(worth)),
         Table("manners", habits, provenance(manners)),
         Table("rules", rule.rows, provenance(simplest), caption=small),
         Table("sellers", [*sellers, best_wall(customers.data)], provenance(customers)),

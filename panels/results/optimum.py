@@ -3,17 +3,16 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-import numpy as np
 from markupsafe import Markup
 
+from env import TYPES
 from panels import frames
-from panels.frames import BOUND, REMOVED, SELLER_TYPES, UNSEEN, Table
+from panels.frames import BOUND, Table
 from panels.results.models import FILE as COMPARISON
 from panels.results.models import (
     GAIN,
     PLANNERS,
     buyer_name,
-    lead_of,
     policy_label,
     rows_by_policy,
     series_role,
@@ -31,19 +30,18 @@ from panels.results.question import (
 from panels.results.winners import ORACLE_FILE
 from panels.ui.html import SAY
 from panels.ui.look import table
-from panels.ui.provenance import provenance
 from panels.ui.tables import whisker_rows, with_interval
-from panels.ui.terms import list_names, short
+from panels.ui.terms import list_names, short, task_title
 from sauda.experiments.comparison import BAYESIAN, LEAVE, LISTENER, ORACLE, OURS, TUNED
 from sauda.experiments.gap import FILE as GAP_FILE
 from sauda.experiments.gap import Gap
 from sauda.experiments.oracle import OracleRow
-from sauda.experiments.words import HEARING, OPEN, Hearing, Words
+from sauda.experiments.worth import BOUND as TOLD
+from sauda.experiments.worth import SPOKEN, Worth
 from sauda.llm.registry import is_model
-from sauda.records.schemas.base import Interval
 from sauda.records.store import Artifact
-from sauda.statistics import name_interval, share_of_gap
 
+WORDS_FILE = "worth.json"
 BEST = "best untuned script, "
 SHOWN = (LISTENER, BAYESIAN, TUNED)  # of the players beside the bound, before Sauda
 
@@ -209,81 +207,57 @@ GAP = Question("gap", "Where is it lost?", (GAP_FILE,), gap_answer, names=())
 
 # What words are worth ----------------------------------------------------------------------------
 
-WORDS_FILE = "words.json"
-BOTH, READING = "reading and speaking", "reading"
-SPEAKING = "speaking, for one that reads"
 PLAYERS: Mapping[str, tuple[str, str]] = {  # of the figure: in words, key of SERIES
-    "oracle": (BOUND, "oracle"),
+    TOLD: (BOUND, "oracle"),
     "both": ("plans, reads and speaks", "buyer"),
     "reads": ("plans and reads, says nothing", "buyer"),
     "speaks": ("plans and speaks, reads nothing", "buyer"),
-    "numbers": ("plans on numbers alone", "buyer"),
-    "conceder, says the key": ("script that says the key it hears", "scripted"),
-    "conceder": ("the same script, silent", "scripted"),
+    "silent": ("plans on numbers alone", "buyer"),
+    "conceder": ("script that says nothing", "scripted"),
 }
 
 
-def words_verdict(data: Words, hearing: Hearing) -> Verdict:
-    """What reading and speaking add to a buyer that plans, and what words are worth to Sauda."""
-    worth = {row.what: row for row in data.worth}
-    told = {what: with_interval(row.all, GAIN) for what, row in worth.items()}
-    types = "; ".join(
-        f"{name} {with_interval(getattr(worth[BOTH], name), GAIN)}" for name in SELLER_TYPES
-    )
-    unseen = told["reading and speaking, unseen phrases"]
+def words_verdict(data: Worth) -> Verdict:
+    """What reading and speaking add to a buyer that plans: in the open market, then elsewhere."""
+    worth = {(row.market, row.what, row.value): row for row in data.worth}
+    told = {key: with_interval(row.difference, GAIN) for key, row in worth.items()}
+    first = worth[SPOKEN[0], "both", "all"]
+    lines = [
+        f"{task_title(f'bazaar/{at}')}: both {told[at, 'both', 'all']}, reading alone"
+        f" {told[at, 'reading', 'all']}, speaking alone {told[at, 'speaking', 'all']};"
+        f" both with a fifth of what is heard misread {told[at, 'both, 20 % misread', 'all']}."
+        for at in SPOKEN
+    ]
+    types = (f"{name} {told[SPOKEN[0], 'both', name]}" for name in TYPES)
     return Verdict(
-        SAY.words(side(worth[BOTH].all), told[BOTH], len(data.types)),
-        (
-            f"Reading alone: {told[READING]}; speaking on top of it: {told[SPEAKING]}.",
-            f"By type of seller: {types}.",
-            f"In phrases that its reader has never seen: {unseen}.",
-            words_to_sauda(hearing),
-            on_unseen_phrases(hearing),
-        ),
+        SAY.words(side(first.difference), told[SPOKEN[0], "both", "all"], first.n),
+        (*lines, f"By type of seller in the {short(f'bazaar/{SPOKEN[0]}')}: {'; '.join(types)}."),
     )
 
 
-def words_to_sauda(data: Hearing) -> str:
-    """What the served model loses without words, and what is left of that in unseen phrases."""
-    rows = {row.market: row for row in data.rows if row.player == OURS}
-    grades = {name: np.array(row.grades) for name, row in rows.items()}
-    kept = share_of_gap(grades[UNSEEN], grades[REMOVED], grades[OPEN])
-    told = with_interval(Interval(**name_interval(kept)), "z.0%") if kept else "no sure share"
-    worth = with_interval(rows[REMOVED].less, GAIN)
-    return SAY.words_to_sauda(buyer_name(OURS), worth, told, data.n)
-
-
-def on_unseen_phrases(data: Hearing) -> str:
-    """How the served model and the planner that taught it fare where neither knows the phrases."""
-    grades = {row.player: row.grades for row in data.rows if row.market == UNSEEN}
-    lead = lead_of(grades[OURS], grades[LISTENER])
-    return SAY.on_unseen_phrases(buyer_name(OURS), buyer_name(LISTENER), side(lead.gain), lead)
-
-
-def words_rows(data: Words) -> list[Measured]:
-    """Mean grades in the open market, the bound on top."""
-    played = {row.player: row for row in data.played if row.market == "open"}
+def words_rows(data: Worth) -> list[Measured]:
+    """Mean grades where words count, market by market, the bound on top."""
+    played = {(row.market, row.player): row for row in data.played}
     return [
-        Measured(label, played[name].grade, role, "bazaar/open", len(data.types))
+        Measured(label, row.grade, role, f"bazaar/{at}", row.n)
+        for at in SPOKEN
         for name, (label, role) in PLAYERS.items()
+        for row in [played[at, name]]
     ]
 
 
-def words_answer(words: Artifact, hearing: Artifact) -> Answer:
+def words_answer(worth: Artifact) -> Answer:
     """Mean grades of buyers that read, speak, do both or neither."""
-    data, rows = words.data, words_rows(words.data)
+    rows = words_rows(worth.data)
     return Answer(
-        words_verdict(data, hearing.data),
+        words_verdict(worth.data),
         grades_figure(rows),
         HTML.words_caption(),
         rows,
         "buyer",
-        [words],
-        tables=[
-            Table("worth", data.worth),
-            frames.hearing(hearing.data, provenance(hearing)),
-        ],
+        [worth],
+        tables=[Table("worth", worth.data.worth)],
     )
 
 
-WORDS = Question("words", "What are words worth?", (WORDS_FILE, HEARING), words_answer, names=())
+WORDS = Question("words", "What are words worth?", (WORDS_FILE,), words_answer, names=())

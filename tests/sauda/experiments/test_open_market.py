@@ -1,12 +1,12 @@
-"""The open market: what optimal play earns, what is lost and why, what the words are worth."""
+"""The open market: what optimal play earns, what is lost and why."""
 
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from env import CATALOGUE, Accept, Offer, WalkAway, get_task, rollout, speech
-from sauda.experiments import gap, words
+from env import CATALOGUE, Accept, Offer, WalkAway, get_task, rollout
+from sauda.experiments import gap
 from sauda.experiments.gap import (
     BINS,
     JUDGED_TASKS,
@@ -21,7 +21,6 @@ from sauda.experiments.gap import (
     split_game,
 )
 from sauda.experiments.oracle import SPOKEN, informed_grades, oracle, search_numbers, tune
-from sauda.experiments.words import EARS, another_game, another_type, retell
 from sauda.llm.registry import PlayerSpec
 from sauda.llm.types import Reply
 from sauda.policies import BUYERS, SLOW
@@ -246,51 +245,3 @@ def test_the_values_of_moves_are_read_off_between_prices_and_of_equal_ones_an_of
     assert values.regret(Offer(15)) == pytest.approx(0.1)
     assert values.best(obs) == Offer(20)
     assert values.regret(Accept()) == values.regret(WalkAway()) == 0
-
-
-# Words in a buyer's ears --------------------------------------------------------------------------
-
-UNSEEN = range(50_000, 50_012)
-
-
-def lines(moves):
-    return [m.action.message for m in moves if m.agent == "seller" and isinstance(m.action, Offer)]
-
-
-@pytest.mark.parametrize("seed", UNSEEN)
-def test_retold_in_its_own_voice_a_deal_is_what_it_was(seed):
-    final = rollout(OPEN, SLOW["speaker"] if seed % 4 == 0 else BUYERS["linear"], seed).final
-    (deal,), moves = final.private["nature"], final.table.moves
-    own_voice = deal.seller["stance"], deal.seller
-    assert retell(moves, deal, own_voice) == moves
-    assert all(speech.hear(line) == speech.Speech() for line in lines(retell(moves, deal, None)))
-
-
-@pytest.mark.parametrize("voice", [another_game, another_type])
-def test_another_voice_says_other_words_at_the_same_prices(voice):
-    differ = 0
-    for seed in UNSEEN:
-        final = rollout(OPEN, BUYERS["linear"], seed).final
-        (deal,), moves = final.private["nature"], final.table.moves
-        told = retell(moves, deal, voice(deal))
-        prices = [[getattr(m.action, "price", None) for m in some] for some in (moves, told)]
-        assert prices[0] == prices[1]
-        differ += lines(told) != lines(moves)
-    assert differ > 0.8 * len(UNSEEN)  # a short deal may use no style of its own type
-
-
-def test_who_reads_plays_otherwise_with_other_words_and_who_reads_nothing_alike():
-    deaf = [words.play_hearing((ears, "bayesian"), UNSEEN[:4]) for ears in EARS]
-    assert all(own == deaf[0] for own in deaf)
-    silent = words.play_hearing(("words removed", "reader"), UNSEEN)
-    assert silent != words.play_hearing(("open", "reader"), UNSEEN)
-    assert silent[:4] == deaf[0][:4]
-
-
-def test_losses_are_paired_with_the_open_market():
-    data = words.hearing(("tuned", "linear"), episodes=4, workers=1)
-    words.Hearing.model_validate(data)
-    for row in data["rows"]:
-        own = next(r for r in data["rows"] if (r["player"], r["market"]) == (row["player"], "open"))
-        gap = own["grade"]["mean"] - row["grade"]["mean"]
-        assert row["less"]["mean"] == pytest.approx(gap, abs=1e-5)
