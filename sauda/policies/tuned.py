@@ -19,7 +19,7 @@ from sauda.policies.people import Dance
 from sauda.policies.ruled import Ruled
 from sauda.records.store import ROOT, load
 
-FILE = "tuned.json"  # under artifacts/
+FILE, RULE = "tuned.json", "simplest.json"  # under artifacts/
 PEOPLE, THIRD = "bazaar/people", "bazaar/open-3"  # whose scripts are families of their own
 Action = Offer | Accept | WalkAway
 
@@ -143,7 +143,7 @@ def load_best(task: str) -> Policy:
     if task == PEOPLE:
         return Dance(**load("people.json", ROOT).data.rule)
     if SEARCHED.get(task) == THIRD:
-        return Ruled(**load("simplest.json", ROOT).data.numbers)
+        return Ruled(**load(RULE, ROOT).data.numbers)
     rows = [row for row in load(FILE, ROOT).data.rows if row.task == SEARCHED.get(task)]
     if not rows:
         raise ValueError(f"nothing was tuned for {task}; tasks are {', '.join(SEARCHED)}")
