@@ -5,7 +5,7 @@ that a column is sorted by it. Shares, grades and rewards have no unit.
 """
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from operator import attrgetter
@@ -26,10 +26,10 @@ from panels.ui.terms import in_words, task_title, with_tooltips
 from panels.ui.wiring import fill_on_opening
 from sauda.experiments.evaluate import ArenaRow, BazaarRow
 from sauda.experiments.gap import Gap
-from sauda.experiments.oracle import OracleRow
 from sauda.experiments.people import People
 from sauda.experiments.role_play import DOING, is_off_role
 from sauda.experiments.runs import RoleReply
+from sauda.experiments.scripts import Exploits
 from sauda.llm.model import NULL
 from sauda.llm.registry import is_model
 from sauda.records.schemas.base import Interval, Row
@@ -268,31 +268,28 @@ def counts(row: BazaarRow | ArenaRow) -> dict[str, Any]:
 BOUND = "bound: knows its seller"
 
 
-def players(bounds: Sequence[OracleRow]) -> Table:
-    """Mean grade of every player on every task, and its share of the informed oracle's."""
-    lines = []
-    for row in bounds:
-        shown = [(BOUND, row.informed, 1.0), ("the same, saying nothing", row.silent, None)]
-        cells = sorted(row.policies, key=lambda cell: -cell.mean)
-        shown += [(policy_label(cell.policy), cell, cell.share) for cell in cells]
-        lines += [
-            {"player": name, "task": task_title(row.task), "n": row.n, "mean grade": grade,
-             "of the bound": share, "no price serves both": row.no_zopa}
-            for name, grade, share in shown
-        ]  # fmt: skip
-    forms = {"of the bound": ".0%", "no price serves both": ".0%"}
+def players(data: Gap) -> Table:
+    """Every player's mean grade, its share of the bound, and where it loses the rest."""
+    lines = [{"player": BOUND, "n": data.n, "mean grade": data.oracle, "of the bound": 1.0,
+              "inference": None, "control": None}]  # fmt: skip
+    lines += [
+        {"player": policy_label(row.player), "n": data.n, "mean grade": row.grade,
+         "of the bound": row.grade.mean / data.oracle.mean, "inference": row.inference,
+         "control": row.control}
+        for row in sorted(data.rows, key=lambda row: -row.grade.mean)
+    ]  # fmt: skip
+    forms = {"of the bound": ".0%", "inference": GAIN, "control": GAIN}
     return Table("players", lines, forms=forms)
 
 
-def exploits(bounds: Sequence[OracleRow], below: Markup) -> Table:
-    """Odd and dishonest ways to play beside the best honest script of their task."""
+def exploits(data: Exploits, below: Markup) -> Table:
+    """Odd and dishonest ways to play beside the best honest script."""
     lines = [
-        {"way to play": cell.what, "task": task_title(row.task), "n": row.n, "mean grade": cell,
-         "best honest script": policy_label(row.honest), "less that script": cell.gain}
-        for row in bounds if row.search
-        for cell in sorted([*row.exploits, *row.search.best], key=lambda cell: -cell.mean)
+        {"way to play": row.what, "n": data.n, "mean grade": row.grade,
+         "less the best honest script": row.gain}
+        for row in sorted(data.rows, key=lambda row: -row.grade.mean)
     ]  # fmt: skip
-    return Table("exploits", lines, below, forms={"less that script": GAIN})
+    return Table("exploits", lines, below, forms={"less the best honest script": GAIN})
 
 
 def by_difficulty(data: Gap, below: Markup) -> Table:

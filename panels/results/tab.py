@@ -4,7 +4,7 @@ import gradio as gr
 
 from panels.results.everything_else import ELSE
 from panels.results.leaderboard import LEADERBOARD
-from panels.results.optimum import GAP, OPTIMUM, WORDS
+from panels.results.optimum import OPTIMUM, WORDS
 from panels.results.people import PEOPLE
 from panels.results.question import section
 from panels.results.tournament import PLAYERS
@@ -14,7 +14,7 @@ from panels.ui.look import heading
 
 TITLE = "Results"
 QUESTIONS = (
-    TRAINING, MARKET_QUESTION, PLAYERS, WORDS, PEOPLE, OPTIMUM, GAP, WRAPPER, ARENA_QUESTION,
+    TRAINING, MARKET_QUESTION, PLAYERS, WORDS, PEOPLE, OPTIMUM, WRAPPER, ARENA_QUESTION,
     LEADERBOARD, ELSE,
 )  # fmt: skip
 

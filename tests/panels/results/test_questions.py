@@ -243,7 +243,7 @@ def test_no_entry_can_be_called_like_a_row_that_stands_beside_it(game):
 def test_an_entry_is_called_better_only_where_the_intervals_lie_apart(grade, words):
     grade_there = Interval(mean=0.3, low=0.2, high=0.4)
     measured = Entered(buyer_name(BAYESIAN), grade_there, "buyer", OPEN, 200, BAYESIAN)
-    rows = references({OPEN: [measured]}, ())[OPEN]
+    rows = references({OPEN: [measured]}, {})[OPEN]
     entry = Entry("0" * 16, NAME, OPEN, "", "", 0.0, ("agreement",) * 3, (grade,) * 3)
     assert words in verdict(Standing(OPEN, [entry], 1), Standing(OPEN), rows).sentence
 
