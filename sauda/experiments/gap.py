@@ -250,7 +250,7 @@ PLAYERS = (*BUYERS, LEAVE, TUNED, "bayesian", "speaker", "reader", "listener")
 )
 def gap(
     players: tuple[str, ...] = PLAYERS,  # names
-    episodes: int = 400,  # hold-out seeds, from 50,000
+    episodes: int = 100,  # hold-out seeds, from 50,000
     *,
     workers: int = 2,
 ) -> dict[str, Any]:
