@@ -13,10 +13,12 @@ from pathlib import Path
 from typing import Any
 
 import gradio as gr
+import numpy as np
 import pandas as pd
 from markupsafe import Markup
 from pandas.io.formats.style import Styler
 
+from env import TYPES
 from panels.results.models import GAIN, policy_label
 from panels.ui.html import text_link
 from panels.ui.look import note, with_minus_signs
@@ -30,10 +32,12 @@ from sauda.experiments.people import People
 from sauda.experiments.role_play import DOING, is_off_role
 from sauda.experiments.runs import RoleReply
 from sauda.experiments.scripts import Exploits
+from sauda.experiments.worth import SPOKEN, Worth
 from sauda.llm.model import NULL
 from sauda.llm.registry import is_model
 from sauda.records.schemas.base import Interval, Row
 from sauda.records.store import Artifact
+from sauda.statistics import mean_of
 
 
 class Mean(float):
@@ -186,7 +190,6 @@ IN_WORDS: Mapping[str, Callable[[Any], Any]] = {  # of a value, or of a row wher
     "spaced": lambda name: name.replace("_", " "),
     "seeds": SEEDS.get,
     "seat": SEATS.get,
-    "taker": lambda row: policy_label(row.by) if row.taken.mean else "nobody",
     "distance": _distance,
     "question": QUESTIONS.get,
     "run": plain,
@@ -302,6 +305,26 @@ def by_difficulty(data: Gap, below: Markup) -> Table:
     heads = [f"{part.name}, n = {part.n}" for part in data.bins]
     lines = [{"player": name} | dict(zip(heads, cells, strict=True)) for name, cells in rows]
     return Table("difficulty", lines, below)
+
+
+# Words --------------------------------------------------------------------------------------------
+
+
+def by_type(data: Worth) -> Table:
+    """Mean grade of each player of the open market against each type of seller."""
+    (types,) = (np.array(row.type) for row in data.deals if row.market == SPOKEN[0])
+    lines = [
+        {"player": row.player}
+        | {
+            f"{name}, n = {(types == name).sum()}": Interval(
+                **mean_of(np.array(row.grades)[types == name])
+            )
+            for name in TYPES
+        }
+        for row in data.played
+        if row.market == SPOKEN[0]
+    ]
+    return Table("types", lines)
 
 
 # Sellers and buyers that answer as people do ------------------------------------------------------

@@ -177,7 +177,7 @@ def words_answer(worth: Artifact) -> Answer:
         rows,
         "buyer",
         [worth],
-        tables=[Table("worth", worth.data.worth)],
+        tables=[Table("worth", worth.data.worth), frames.by_type(worth.data)],
     )
 
 

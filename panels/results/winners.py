@@ -199,28 +199,13 @@ def _cell(entry: Entry | None, entries: Sequence[Entry]) -> Cell | str:
     if entry is None:
         return MISSING
     most = max(abs(other.interval.mean) for other in entries)
+    shade = f"--heat: {round(100 * abs(entry.interval.mean) / (most or 1))}%"
     title = f"{entry.label}: {with_interval(entry.interval, FORM)}, n = {entry.n:,}"
-    return heat_cell(entry.interval.mean, most, FORM, title, is_best=entry is entries[0])
-
-
-def heat_cell(
-    value: float,
-    most: float,
-    form: str,
-    title: str,
-    is_best: bool = False,
-    data: Mapping[str, str] | None = None,
-) -> Cell:
-    """A cell of a map whose shade is the distance of `value` from 0 as a share of `most`.
-
-    The best is framed. `title` is shown under the pointer; `data` are attributes for scripts.
-    """
-    shade = f"--heat: {round(100 * abs(value) / (most or 1))}%"
-    marks = "sauda-cell-below" if value < 0 else "sauda-cell"
+    marks = "sauda-cell-below" if entry.interval.mean < 0 else "sauda-cell"
     return Cell(
-        format(value, form),
-        {"style": shade, "title": with_minus_signs(title), **(data or {})},
-        f"{marks} sauda-best" if is_best else marks,
+        format(entry.interval.mean, FORM),
+        {"style": shade, "title": with_minus_signs(title)},
+        f"{marks} sauda-best" if entry is entries[0] else marks,
     )
 
 

@@ -123,18 +123,6 @@ def at(family: type[Family], point: Sequence[float]) -> Family:
 
 
 @cache
-def load_family(name: str, task: str) -> Family:
-    """The script of the family of that name with the numbers found for a task.
-
-    Raises ArtifactError, with its command, without them; ValueError for what was not searched.
-    """
-    for row in load(FILE, ROOT).data.rows:
-        if (row.family, row.task) == (name, task):
-            return FAMILIES[name](**row.numbers)
-    raise ValueError(f"no {name!r} was tuned for {task}; see artifacts/{FILE}")
-
-
-@cache
 def load_best(task: str) -> Policy:
     """The tuned script with the best training grade on a task where bids stand.
 
