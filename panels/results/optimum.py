@@ -23,13 +23,12 @@ from panels.ui.look import table
 from panels.ui.provenance import provenance
 from panels.ui.tables import whisker_rows, with_interval
 from panels.ui.terms import capital, list_names, short, task_title
-from sauda.experiments.comparison import LEAVE, OURS, TUNED
+from sauda.experiments.comparison import LEAVE, TUNED
 from sauda.experiments.gap import FILE as GAP_FILE
 from sauda.experiments.gap import Gap
 from sauda.experiments.scripts import Exploits
 from sauda.experiments.worth import BOUND as TOLD
 from sauda.experiments.worth import SPOKEN, Worth
-from sauda.llm.registry import is_model
 from sauda.records.store import Artifact
 
 EXPLOITS_FILE, WORDS_FILE = "exploits.json", "worth.json"
@@ -52,9 +51,8 @@ UNCERTAINTY = "uncertainty: lost by the planner, which does not know the seller"
 
 
 def gap_verdict(data: Gap) -> Verdict:
-    """What the planner itself loses, where Sauda, or else the tuned script, loses the rest."""
-    by_name = {row.player: row for row in data.rows}
-    row = by_name.get(OURS, by_name.get(TUNED))
+    """What the planner itself loses, and where the tuned script loses the rest."""
+    row = next((row for row in data.rows if row.player == TUNED), None)
     best = max(data.rows, key=lambda row: row.grade.mean)
     lines = [
         f"A buyer that knows the seller can score {with_interval(data.oracle)} of 1 in the"
@@ -87,7 +85,7 @@ def exploits(data: Exploits) -> Markup:
 def optimum_answer(gap: Artifact, tried: Artifact) -> Answer:
     """The bound and the players beside it, what is lost by part, and how hard the games are."""
     data = gap.data
-    shown = [row for row in data.rows if is_model(row.player) or row.player in (TUNED, *PLANNERS)]
+    shown = [row for row in data.rows if row.player in (TUNED, *PLANNERS)]
     others = [row for row in data.rows if row not in shown and row.player != LEAVE]
     if others:
         shown.append(max(others, key=lambda row: row.grade.mean))

@@ -14,8 +14,7 @@ noise, so many lie off its path.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, partial
-from pathlib import Path
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -26,21 +25,13 @@ from sauda.experiments.base import experiment
 from sauda.experiments.evaluate import play_informed
 from sauda.games import BAZAAR
 from sauda.games.bazaar_columns import LEAVE, TUNED
-from sauda.llm.model import CACHE
-from sauda.llm.registry import (
-    PlayerSpec,
-    bazaar_prompt,
-    get_policy,
-    is_model,
-    models_behind,
-    player_spec,
-)
+from sauda.llm.registry import PlayerSpec, get_policy, is_model
 from sauda.llm.turn import attempt_seeds, in_batches, take_turns
 from sauda.policies import BUYERS
 from sauda.policies.listener import Informed, Listener, MoveValues, at_opening, believe
-from sauda.records.schemas.base import Interval, ModelSource, Record, Row, Rows, Table
+from sauda.records.schemas.base import Interval, Record, Row, Rows, Table
 from sauda.records.seeds import JUDGED, deal_at, first_seeds, is_unseen_game
-from sauda.records.store import ROOT, Artifact, load
+from sauda.records.store import ROOT, load
 from sauda.statistics import difference_of, mean_of
 
 Action = env.Offer | env.Accept | env.WalkAway
@@ -70,7 +61,7 @@ LIMITED = {PRICES: Limited(True), NOTHING: Limited(False)}
 
 def learns_from(name: str) -> str:
     """Who plans with what a player learns from: a key of LIMITED, or the planner that reads."""
-    player = None if is_model(name) else get_policy(env.get_task(TASK), name)
+    player = get_policy(env.get_task(TASK), name)
     if not isinstance(player, Listener):
         return NOTHING
     return "listener" if player.reads else PRICES
@@ -78,12 +69,8 @@ def learns_from(name: str) -> str:
 
 def measure(name: str, seeds: Sequence[int]) -> list[float]:
     """The grades of a player, or of a key of LIMITED, one per seed."""
-    task = env.get_task(TASK)
-    if name not in LIMITED and is_model(name):
-        games = batches.play_together(task, player_spec(name), seeds)
-        return batches.round_all(game.grade for game in games)
-    player = LIMITED.get(name) or get_policy(task, name)
-    return batches.round_all(batches.grades(task, player, seeds))
+    player = LIMITED.get(name) or get_policy(env.get_task(TASK), name)
+    return batches.round_all(batches.grades(TASK, player, seeds))
 
 
 # Difficulty ---------------------------------------------------------------------------------------
@@ -167,7 +154,6 @@ class Gap(Record):
     uncertainty: Interval  # what it loses to the oracle
     edges: list[float]  # informed grades that part the bins, falling
     bins: Rows  # the games by difficulty, the easiest first
-    models: dict[str, ModelSource]  # the weights, by name
     rows: Table[GapRow]  # one row per player
 
 
@@ -227,44 +213,33 @@ def summarize(
     }
 
 
-def replay(artifact: Artifact, workers: int, root: Path) -> dict[str, Any]:
-    """The data computed again; rows of language models are kept."""
-    settings = artifact.settings()
-    rows = {row["player"]: row for row in artifact.data.as_json()["rows"]}
-    scripts = tuple(name for name in settings["players"] if not is_model(name))
-    data = gap.function(scripts, settings["episodes"], workers=workers)
-    rows |= {row["player"]: row for row in data["rows"]}
-    return data | {"rows": [rows[name] for name in settings["players"]]}
-
-
-PLAYERS = (*BUYERS, LEAVE, TUNED, "bayesian", "speaker", "reader", "listener")
-
-
-@experiment(
-    FILE,
-    Gap,
-    method="replayed in part",
-    checks="every row of a script or planner; those of language models are not",
-    replay=replay,
-    model_hashes=bazaar_prompt,
-)
+@experiment(FILE, Gap, checks="every game and every figure")
 def gap(
-    players: tuple[str, ...] = PLAYERS,  # names
+    players: tuple[str, ...] = (
+        *BUYERS,
+        LEAVE,
+        TUNED,
+        "bayesian",
+        "speaker",
+        "reader",
+        "listener",
+    ),
     episodes: int = 100,  # hold-out seeds, from 50,000
     *,
     workers: int = 2,
 ) -> dict[str, Any]:
-    """The data of the artifact: one row per player. Raises ValueError for an unknown one."""
-    seeds, scripts = first_seeds(episodes), [name for name in players if not is_model(name)]
-    for name in scripts:
+    """The data of the artifact: one row per player, a script or a planner.
+
+    Raises ValueError for an unknown one.
+    """
+    seeds = first_seeds(episodes)
+    for name in players:
+        if is_model(name):
+            raise ValueError(f"{name}: what a language model learns is not known")
         get_policy(env.get_task(TASK), name)
     # The planner splits every gap, so it plays along.
-    cells = dict.fromkeys((*LIMITED, "listener", *scripts), seeds)
-    won = batches.play_cells(measure, cells, workers)
-    for name in filter(is_model, players):
-        place, play = CACHE / "gap", partial(measure, name)
-        won[name] = batches.play_model_batches(name, seeds, batches.BATCH, place, play)
-    return {**summarize(won, players, seeds), "models": models_behind(players, BAZAAR)}
+    cells = dict.fromkeys((*LIMITED, "listener", *players), seeds)
+    return summarize(batches.play_cells(measure, cells, workers), players, seeds)
 
 
 # Regret on fixed positions ----------------------------------------------------------------------
