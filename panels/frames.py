@@ -5,7 +5,7 @@ that a column is sorted by it. Shares, grades and rewards have no unit.
 """
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from operator import attrgetter
@@ -13,10 +13,12 @@ from pathlib import Path
 from typing import Any
 
 import gradio as gr
+import numpy as np
 import pandas as pd
 from markupsafe import Markup
 from pandas.io.formats.style import Styler
 
+from env import TYPES
 from panels.results.models import GAIN, policy_label
 from panels.ui.html import text_link
 from panels.ui.look import note, with_minus_signs
@@ -26,15 +28,16 @@ from panels.ui.terms import in_words, task_title, with_tooltips
 from panels.ui.wiring import fill_on_opening
 from sauda.experiments.evaluate import ArenaRow, BazaarRow
 from sauda.experiments.gap import Gap
-from sauda.experiments.oracle import OracleRow
 from sauda.experiments.people import People
 from sauda.experiments.role_play import DOING, is_off_role
 from sauda.experiments.runs import RoleReply
-from sauda.experiments.words import OPEN, Hearing
+from sauda.experiments.scripts import Exploits
+from sauda.experiments.worth import SPOKEN, Worth
 from sauda.llm.model import NULL
 from sauda.llm.registry import is_model
 from sauda.records.schemas.base import Interval, Row
 from sauda.records.store import Artifact
+from sauda.statistics import mean_of
 
 
 class Mean(float):
@@ -187,7 +190,6 @@ IN_WORDS: Mapping[str, Callable[[Any], Any]] = {  # of a value, or of a row wher
     "spaced": lambda name: name.replace("_", " "),
     "seeds": SEEDS.get,
     "seat": SEATS.get,
-    "taker": lambda row: policy_label(row.by) if row.taken.mean else "nobody",
     "distance": _distance,
     "question": QUESTIONS.get,
     "run": plain,
@@ -269,31 +271,28 @@ def counts(row: BazaarRow | ArenaRow) -> dict[str, Any]:
 BOUND = "bound: knows its seller"
 
 
-def players(bounds: Sequence[OracleRow]) -> Table:
-    """Mean grade of every player on every task, and its share of the informed oracle's."""
-    lines = []
-    for row in bounds:
-        shown = [(BOUND, row.informed, 1.0), ("the same, saying nothing", row.silent, None)]
-        cells = sorted(row.policies, key=lambda cell: -cell.mean)
-        shown += [(policy_label(cell.policy), cell, cell.share) for cell in cells]
-        lines += [
-            {"player": name, "task": task_title(row.task), "n": row.n, "mean grade": grade,
-             "of the bound": share, "no price serves both": row.no_zopa}
-            for name, grade, share in shown
-        ]  # fmt: skip
-    forms = {"of the bound": ".0%", "no price serves both": ".0%"}
+def players(data: Gap) -> Table:
+    """Every player's mean grade, its share of the bound, and where it loses the rest."""
+    lines = [{"player": BOUND, "n": data.n, "mean grade": data.oracle, "of the bound": 1.0,
+              "inference": None, "control": None}]  # fmt: skip
+    lines += [
+        {"player": policy_label(row.player), "n": data.n, "mean grade": row.grade,
+         "of the bound": row.grade.mean / data.oracle.mean, "inference": row.inference,
+         "control": row.control}
+        for row in sorted(data.rows, key=lambda row: -row.grade.mean)
+    ]  # fmt: skip
+    forms = {"of the bound": ".0%", "inference": GAIN, "control": GAIN}
     return Table("players", lines, forms=forms)
 
 
-def exploits(bounds: Sequence[OracleRow], below: Markup) -> Table:
-    """Odd and dishonest ways to play beside the best honest script of their task."""
+def exploits(data: Exploits, below: Markup) -> Table:
+    """Odd and dishonest ways to play beside the best honest script."""
     lines = [
-        {"way to play": cell.what, "task": task_title(row.task), "n": row.n, "mean grade": cell,
-         "best honest script": policy_label(row.honest), "less that script": cell.gain}
-        for row in bounds if row.search
-        for cell in sorted([*row.exploits, *row.search.best], key=lambda cell: -cell.mean)
+        {"way to play": row.what, "n": data.n, "mean grade": row.grade,
+         "less the best honest script": row.gain}
+        for row in sorted(data.rows, key=lambda row: -row.grade.mean)
     ]  # fmt: skip
-    return Table("exploits", lines, below, forms={"less that script": GAIN})
+    return Table("exploits", lines, below, forms={"less the best honest script": GAIN})
 
 
 def by_difficulty(data: Gap, below: Markup) -> Table:
@@ -310,28 +309,22 @@ def by_difficulty(data: Gap, below: Markup) -> Table:
 
 # Words --------------------------------------------------------------------------------------------
 
-SELLER_TYPES = ("firm", "fair", "hasty", "bluffer")
-UNSEEN, REMOVED = "unseen", "words removed"
-LOST = {  # markets of hearing.json beside the open one, in words
-    UNSEEN: "phrases of no training",
-    "mute": "no words on either side",
-    REMOVED: "its ears shut",
-    "words of another game": "words of another game",
-    "words of another type": "words of another type",
-}
 
-
-def hearing(data: Hearing, below: Markup) -> Table:
-    """What each player scores in the open market, and what it loses where its words are others."""
-    rows = {(row.player, row.market): row for row in data.rows}
-    grade = "grade in the open market"
+def by_type(data: Worth) -> Table:
+    """Mean grade of each player of the open market against each type of seller."""
+    (types,) = (np.array(row.type) for row in data.deals if row.market == SPOKEN[0])
     lines = [
-        {"player": policy_label(player), grade: rows[player, OPEN].grade}
-        | {f"loses: {words}": rows[player, name].less for name, words in LOST.items()}
-        for player in dict.fromkeys(row.player for row in data.rows)
+        {"player": row.player}
+        | {
+            f"{name}, n = {(types == name).sum()}": Interval(
+                **mean_of(np.array(row.grades)[types == name])
+            )
+            for name in TYPES
+        }
+        for row in data.played
+        if row.market == SPOKEN[0]
     ]
-    caption = f"Mean grade, and what is lost on the same {data.n:,} seeds; 95 % intervals"
-    return Table("hearing", lines, below, GAIN, {grade: "z.3f"}, caption)
+    return Table("types", lines)
 
 
 # Sellers and buyers that answer as people do ------------------------------------------------------
@@ -344,21 +337,18 @@ def best_wall(people: People):
 
 
 def people(
-    ear: Artifact, likeness: Artifact, worth: Artifact, manners: Artifact, simplest: Artifact,
-    customers: Artifact,
-) -> list[Table]:  # fmt: skip
-    """What words are worth, how buyers and sellers behave, what the ear hears, how like it is."""
+    ear: Artifact, likeness: Artifact, manners: Artifact, simplest: Artifact, customers: Artifact
+) -> list[Table]:
+    """How buyers and sellers behave, what the ear hears, how like it is."""
     rule = simplest.data
     habits = [row for row in manners.data.rows if row.habit == "all" or is_model(row.player)]
     parts = [row for row in ear.data.heard if row.part in ("all", "language", "kind")]
     sellers = [row for row in customers.data.rows if not row.player.startswith("wall")]
-    words = [row for row in worth.data.worth if row.part in ("all", "kind")]
     small = (
         f"A rule of {len(rule.numbers)} numbers, and the smallest with {len(rule.kept)}:"
         f" {', '.join(rule.kept)}"
     )
     return [
-        Table("markets", words, provenance(worth)),
         Table("manners", habits, provenance(manners)),
         Table("rules", rule.rows, provenance(simplest), caption=small),
         Table("sellers", [*sellers, best_wall(customers.data)], provenance(customers)),

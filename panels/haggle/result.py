@@ -344,7 +344,7 @@ def show_review(review: Review, translate: Translate, language: str = ENGLISH) -
 def _difficulty(game: Game, translate: Translate, language: str) -> Markup:
     """How hard the finished game was; in English also why. The reason where it is not measured."""
     try:
-        place, why = difficulty(game.play.state.private["nature"][-1])
+        place, why = difficulty(game.task, game.play.seed)
     except ArtifactError as error:
         return missing(error)
     told = translate("review_difficulty", place=place)

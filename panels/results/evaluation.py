@@ -16,14 +16,13 @@ from pandas.io.formats.style import Styler
 
 from env import ARENA_TASKS, TASKS, arena
 from panels.frames import Table
-from panels.results.models import policy_label
+from panels.results.models import bounds, policy_label
 from panels.results.question import HTML, Part
 from panels.ui.html import SAY
 from panels.ui.provenance import load_or_say, provenance
 from panels.ui.tables import WhiskerRow, whisker_rows
 from panels.ui.terms import short, task_about, task_choices, task_title, with_tooltips
 from sauda.experiments.evaluate import ArenaRow, BazaarRow, compare_rows
-from sauda.experiments.oracle import OracleRow
 from sauda.policies import LABS, ZERO_GRADE
 from sauda.records.store import Artifact
 
@@ -57,7 +56,7 @@ class Game:
     files: Sequence[str]  # evaluation artifacts, of both splits
     tasks: Sequence[str]  # that which is shown first, first
     metrics: Mapping[str, Metric]  # by key in a row
-    bounds: Mapping[str, OracleRow]  # by task: what knowing the seller would score
+    bounds: Mapping[str, BazaarRow]  # by task: the oracle's row
 
 
 def rows_of(evaluation: Artifact, view: View) -> list[Row]:
@@ -74,7 +73,7 @@ def figure(game: Game, evaluation: Artifact, view: View) -> go.Figure:
     """Mean of the metric per policy with its interval; the bound of a grade on top."""
     metric = game.metrics[view.metric]
     bound = game.bounds.get(view.task) if view.metric == "grade" else None
-    lines = [WhiskerRow("informed oracle", bound.informed, "oracle")] if bound else []
+    lines = [WhiskerRow("informed oracle", bound.grade, "oracle")] if bound else []
     lines += [
         WhiskerRow(policy_label(row.policy), getattr(row, view.metric), "scripted")
         for row in rows_of(evaluation, view)
@@ -145,8 +144,8 @@ ARENA = Game(
 )
 
 
-def bazaar_game(oracle: Artifact) -> Game:
-    """The bazaar, the open market first, with the oracle's grades."""
+def bazaar_game(comparison: Artifact) -> Game:
+    """The bazaar, the open market first, with the oracle's grades in a comparison."""
     kinds = [(tasks, split) for split in ("holdout", "train") for tasks in ("market", "classic")]
     return Game(
         "bazaar",
@@ -156,7 +155,7 @@ def bazaar_game(oracle: Artifact) -> Game:
             "grade": Metric("Grade of the task", "grade of the task"),
             "share": Metric("Share of what could be won", "share of what could be won"),
         },
-        {row.task: row for row in oracle.data.rows},
+        bounds(comparison),
     )
 
 

@@ -13,7 +13,7 @@ from markupsafe import Markup
 from panels.frames import NUMBERS, Table, grid
 from panels.results import winners
 from panels.results.models import FILE as COMPARISON
-from panels.results.models import FORM, LAB_FILE, LAB_STAGES
+from panels.results.models import FORM, LAB_FILE, LAB_STAGES, bounds
 from panels.results.question import (
     HTML,
     Question,
@@ -30,7 +30,7 @@ from panels.ui.tables import WhiskerRow, whisker_rows, with_interval
 from panels.ui.terms import task_choices
 from panels.ui.wiring import PRESS, Updates, lay_out_address, pick_in_address
 from sauda.experiments.comparison import BASE, BAYESIAN, LISTENER, ORACLE, OURS, TUNED
-from sauda.experiments.oracle import OracleRow
+from sauda.experiments.evaluate import BazaarRow
 from sauda.games import game_of
 from sauda.records.store import REPOSITORY
 from sauda.serve.game import ServedGame
@@ -85,20 +85,18 @@ def measurements(game: str) -> Measurements:
     files = [winners.ARENA_HOLDOUT, LAB_FILE] if of_arena else [winners.HOLDOUT, COMPARISON]
     loaded = [load_or_say(file) for file in files]
     field = winners.contest(artifact for artifact, _ in loaded)
-    bounds: Sequence[OracleRow] = ()
-    if not of_arena:
-        loaded.append(load_or_say(winners.ORACLE_FILE))
-        oracle, _ = loaded[-1]
-        bounds = oracle.data.rows if oracle else ()
+    comparison, _ = loaded[1]
+    known = bounds(comparison) if comparison else {}
     origin = (missing if a is None else provenance(a) for a, missing in loaded)
-    return Measurements(references(field, bounds), Markup("").join(origin))
+    return Measurements(references(field, known), Markup("").join(origin))
 
 
-def references(field: Field, bounds: Sequence[OracleRow]) -> dict[str, list[Entry]]:
+def references(field: Field, known: Mapping[str, BazaarRow]) -> dict[str, list[Entry]]:
     """The bound and the measured rows of each task."""
     label = "bound of what can be won"
     found = {
-        row.task: [Entry(label, row.informed, "oracle", row.task, row.n, ORACLE)] for row in bounds
+        task: [Entry(label, row.grade, "oracle", task, row.n, ORACLE)]
+        for task, row in known.items()
     }
     for task, entries in field.items():
         found.setdefault(task, []).extend(entries)

@@ -127,6 +127,11 @@ def rows_by_policy(comparison: Artifact, task: str) -> Rows:
     return {row.policy: row for row in comparison.data.rows if row.task == task}
 
 
+def bounds(comparison: Artifact) -> Mapping[str, BazaarRow]:
+    """The row of the oracle, which knows its seller, by task."""
+    return {row.task: row for row in comparison.data.rows if row.policy == ORACLE}
+
+
 def best_script(rows: Rows) -> tuple[str, float]:
     """Name and mean grade of the best script that knows no more than the model, as all labs do."""
     scripts = [

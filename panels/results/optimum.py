@@ -1,147 +1,40 @@
 """How far from the optimum, where is it lost, and what are words worth?"""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 
-import numpy as np
 from markupsafe import Markup
 
+from env import TYPES
 from panels import frames
-from panels.frames import BOUND, REMOVED, SELLER_TYPES, UNSEEN, Table
-from panels.results.models import FILE as COMPARISON
-from panels.results.models import (
-    GAIN,
-    PLANNERS,
-    buyer_name,
-    lead_of,
-    policy_label,
-    rows_by_policy,
-    series_role,
-)
+from panels.frames import BOUND, Table
+from panels.results.models import GAIN, PLANNERS, buyer_name, policy_label, series_role
 from panels.results.question import (
     HTML,
     Answer,
     Measured,
     Question,
     Verdict,
-    clauses,
     grades_figure,
     side,
 )
-from panels.results.winners import ORACLE_FILE
 from panels.ui.html import SAY
 from panels.ui.look import table
 from panels.ui.provenance import provenance
 from panels.ui.tables import whisker_rows, with_interval
-from panels.ui.terms import list_names, short
-from sauda.experiments.comparison import BAYESIAN, LEAVE, LISTENER, ORACLE, OURS, TUNED
+from panels.ui.terms import capital, list_names, short, task_title
+from sauda.experiments.comparison import LEAVE, TUNED
 from sauda.experiments.gap import FILE as GAP_FILE
 from sauda.experiments.gap import Gap
-from sauda.experiments.oracle import OracleRow
-from sauda.experiments.words import HEARING, OPEN, Hearing, Words
-from sauda.llm.registry import is_model
-from sauda.records.schemas.base import Interval
+from sauda.experiments.scripts import Exploits
+from sauda.experiments.worth import BOUND as TOLD
+from sauda.experiments.worth import SPOKEN, Worth
 from sauda.records.store import Artifact
-from sauda.statistics import name_interval, share_of_gap
 
-BEST = "best untuned script, "
-SHOWN = (LISTENER, BAYESIAN, TUNED)  # of the players beside the bound, before Sauda
+EXPLOITS_FILE, WORDS_FILE = "exploits.json", "worth.json"
 
 
-# How far from the optimum ------------------------------------------------------------------------
-
-
-def buyers(row: OracleRow, comparison: Artifact) -> list[Measured]:
-    """The buyers that do not know their seller, where each was played.
-
-    The planners, the tuned script, Sauda and the best other script, in this order.
-    """
-    played = {cell.policy: cell for cell in row.policies}
-    found = [(buyer_name(name), name, row.n, played[name]) for name in SHOWN if name in played]
-    if ours := rows_by_policy(comparison, row.task).get(OURS):
-        found.append((buyer_name(OURS), OURS, ours.n, ours.grade))
-    scripts = [cell for name, cell in played.items() if name not in (*PLANNERS, TUNED, LEAVE)]
-    if scripts:
-        best = max(scripts, key=lambda cell: cell.mean)
-        label = BEST + buyer_name(best.policy)
-        found.append((label, best.policy, row.n, best))
-    return [
-        Measured(label, grade, series_role(policy), row.task, n)
-        for label, policy, n, grade in found
-    ]
-
-
-def optimum_verdict(
-    bounds: Sequence[OracleRow], found: Mapping[str, Sequence[Measured]]
-) -> Verdict:
-    """What knowing the seller would win, what share is won without, and where room is left.
-
-    `found` has the buyers that do not know their seller, by task.
-    """
-    best = {
-        task: max(buyers, key=lambda buyer: buyer.interval.mean)
-        for task, buyers in found.items()
-        if buyers
-    }
-    scores = [row.informed.mean for row in bounds]
-    if not best:
-        return Verdict(SAY.optimum(scores, (), ()))
-    beside = {row.task: row for row in bounds if row.task in best}
-    told = clauses(
-        {task: side(row.informed, best[task].interval) for task, row in beside.items()},
-        unclear="no room above it is shown in {}",
-        below="it scores more than the bound, which therefore does not hold, in {}",
-    )
-    shares = [best[task].interval.mean / row.informed.mean for task, row in beside.items()]
-    lines = []
-    for row in bounds:
-        buyer = best.get(row.task)
-        lines.append(SAY.bound(row, buyer, buyer and buyer.label.removeprefix(BEST)))
-    return Verdict(SAY.optimum(scores, shares, told), tuple(lines))
-
-
-def exploits(bounds: Sequence[OracleRow]) -> Markup:
-    """Whether any exploit beats the best honest script by more than noise."""
-    paying, tried = [], 0
-    for row in bounds:
-        if row.search:
-            cells = [*row.exploits, *row.search.best]
-            tried += len(row.exploits) + row.search.tried
-            paying += [
-                f"“{cell.what}” in the {short(row.task)}"
-                for cell in cells
-                if side(cell.gain) == "above"
-            ]
-    return HTML.exploits(tried, list_names(paying))
-
-
-def optimum_answer(oracle: Artifact, comparison: Artifact) -> Answer:
-    """The bound, and the players beside it."""
-    bounds = oracle.data.rows
-    found = {row.task: buyers(row, comparison) for row in bounds}
-    rows = [
-        each
-        for row in bounds
-        for each in (Measured(BOUND, row.informed, "oracle", row.task, row.n), *found[row.task])
-    ]
-    return Answer(
-        optimum_verdict(bounds, found),
-        grades_figure(rows),
-        HTML.bound_caption(),
-        rows,
-        "buyer",
-        [oracle, comparison],
-        replayed=([comparison], ORACLE),
-        tables=[frames.players(bounds), frames.exploits(bounds, exploits(bounds))],
-    )
-
-
-OPTIMUM = Question(
-    "optimum", "How far from the optimum?", (ORACLE_FILE, COMPARISON), optimum_answer
-)
-
-
-# Where it is lost --------------------------------------------------------------------------------
+# How far from the optimum, and where it is lost ---------------------------------------------------
 
 PARTS = {
     "inference": "inference: lost by what it believes of the seller",
@@ -158,14 +51,22 @@ UNCERTAINTY = "uncertainty: lost by the planner, which does not know the seller"
 
 
 def gap_verdict(data: Gap) -> Verdict:
-    """What the planner itself loses, and where Sauda, or else the tuned script, loses the rest."""
-    by_name = {row.player: row for row in data.rows}
-    row = by_name.get(OURS, by_name.get(TUNED))
+    """What the planner itself loses, and where the tuned script loses the rest."""
+    row = next((row for row in data.rows if row.player == TUNED), None)
+    best = max(data.rows, key=lambda row: row.grade.mean)
+    lines = [
+        f"A buyer that knows the seller can score {with_interval(data.oracle)} of 1 in the"
+        f" {short(data.task)}, or {with_interval(data.silent)} if it says nothing. Without that"
+        f" knowledge {buyer_name(best.player)} reaches {best.grade.mean / data.oracle.mean:.0%} of"
+        f" the first figure (n = {data.n:,})."
+    ]
+    if side(best.grade, data.oracle) == "above":
+        lines.append("It scores more than the bound, which therefore does not hold.")
     if row is None:
-        return Verdict(SAY.gap(data, "", None, ()))
+        return Verdict(SAY.gap(data, "", None, ()), tuple(lines))
     name, sides = buyer_name(row.player), (side(row.inference), side(row.control))
-    whole = f"{name} scores {with_interval(row.grade)}, n = {data.n:,}."
-    return Verdict(SAY.gap(data, name, row, sides), (whole,))
+    lines.append(f"{capital(name)} scores {with_interval(row.grade)}, n = {data.n:,}.")
+    return Verdict(SAY.gap(data, name, row, sides), tuple(lines))
 
 
 def games_by_difficulty(data: Gap) -> Markup:
@@ -175,115 +76,107 @@ def games_by_difficulty(data: Gap) -> Markup:
     return table(heads, rows)
 
 
-def gap_answer(artifact: Artifact) -> Answer:
-    """What is lost by part and player, and how hard the games are."""
-    data = artifact.data
-    shown = [row for row in data.rows if is_model(row.player)]
-    shown += [row for row in data.rows if row.player in (TUNED, *PLANNERS)]
+def exploits(data: Exploits) -> Markup:
+    """Whether any exploit beats the best honest script by more than noise."""
+    paying = [f"“{row.what}”" for row in data.rows if side(row.gain) == "above"]
+    return HTML.exploits(len(data.rows), data.tried, list_names(paying))
+
+
+def optimum_answer(gap: Artifact, tried: Artifact) -> Answer:
+    """The bound and the players beside it, what is lost by part, and how hard the games are."""
+    data = gap.data
+    shown = [row for row in data.rows if row.player in (TUNED, *PLANNERS)]
+    others = [row for row in data.rows if row not in shown and row.player != LEAVE]
+    if others:
+        shown.append(max(others, key=lambda row: row.grade.mean))
+
+    def measured(part: str) -> list[Measured]:
+        return [
+            Measured(policy_label(row.player), getattr(row, part), series_role(row.player),
+                     data.task, data.n)
+            for row in shown
+        ]  # fmt: skip
+
+    bound = Measured(BOUND, data.oracle, "oracle", data.task, data.n)
     anybody = Measured("every player", data.uncertainty, "oracle", data.task, data.n)
-    groups, listed_rows = {UNCERTAINTY: [anybody]}, [replace(anybody, label=UNCERTAINTY)]
-    for part, title in PARTS.items():
-        lost = {row.player: getattr(row, part) for row in shown}
-        groups[title] = [
-            Measured(policy_label(name), loss, series_role(name), data.task, data.n)
-            for name, loss in lost.items()
-        ]
-        listed_rows += [replace(row, label=f"{part}, {row.label}") for row in groups[title]]
+    lost = {part: measured(part) for part in PARTS}
+    groups = {"mean grade, 1 at best": [bound, *measured("grade")], UNCERTAINTY: [anybody]}
+    groups |= {PARTS[part]: rows for part, rows in lost.items()}
+    named = [replace(row, label=f"{part}, {row.label}") for part in lost for row in lost[part]]
+    listed = [bound, *measured("grade"), replace(anybody, label=UNCERTAINTY), *named]
     return Answer(
         gap_verdict(data),
-        whisker_rows(groups, "grade lost", GAIN),
-        HTML.gap_caption(),
-        listed_rows,
+        whisker_rows(groups, "grade, or grade lost", GAIN),
+        HTML.bound_caption(),
+        listed,
         "part and player",
-        [artifact],
-        n=f"n = {data.n:,} games",
+        [gap],
         tables=[
+            frames.players(data),
             frames.by_difficulty(data, games_by_difficulty(data)),
-            Table("beliefs", [row for row in data.rows if row.beliefs]),
+            frames.exploits(tried.data, exploits(tried.data) + provenance(tried)),
         ],
     )
 
 
-GAP = Question("gap", "Where is it lost?", (GAP_FILE,), gap_answer, names=())
+OPTIMUM = Question(
+    "optimum", "How far from the optimum?", (GAP_FILE, EXPLOITS_FILE), optimum_answer, names=()
+)
 
 
 # What words are worth ----------------------------------------------------------------------------
 
-WORDS_FILE = "words.json"
-BOTH, READING = "reading and speaking", "reading"
-SPEAKING = "speaking, for one that reads"
 PLAYERS: Mapping[str, tuple[str, str]] = {  # of the figure: in words, key of SERIES
-    "oracle": (BOUND, "oracle"),
+    TOLD: (BOUND, "oracle"),
     "both": ("plans, reads and speaks", "buyer"),
     "reads": ("plans and reads, says nothing", "buyer"),
     "speaks": ("plans and speaks, reads nothing", "buyer"),
-    "numbers": ("plans on numbers alone", "buyer"),
-    "conceder, says the key": ("script that says the key it hears", "scripted"),
-    "conceder": ("the same script, silent", "scripted"),
+    "silent": ("plans on numbers alone", "buyer"),
+    "conceder": ("script that says nothing", "scripted"),
 }
 
 
-def words_verdict(data: Words, hearing: Hearing) -> Verdict:
-    """What reading and speaking add to a buyer that plans, and what words are worth to Sauda."""
-    worth = {row.what: row for row in data.worth}
-    told = {what: with_interval(row.all, GAIN) for what, row in worth.items()}
-    types = "; ".join(
-        f"{name} {with_interval(getattr(worth[BOTH], name), GAIN)}" for name in SELLER_TYPES
-    )
-    unseen = told["reading and speaking, unseen phrases"]
+def words_verdict(data: Worth) -> Verdict:
+    """What reading and speaking add to a buyer that plans: in the open market, then elsewhere."""
+    worth = {(row.market, row.what, row.value): row for row in data.worth}
+    told = {key: with_interval(row.difference, GAIN) for key, row in worth.items()}
+    first = worth[SPOKEN[0], "both", "all"]
+    lines = [
+        f"{task_title(f'bazaar/{at}')}: both {told[at, 'both', 'all']}, reading alone"
+        f" {told[at, 'reading', 'all']}, speaking alone {told[at, 'speaking', 'all']};"
+        f" both with a fifth of what is heard misread {told[at, 'both, 20 % misread', 'all']}."
+        for at in SPOKEN
+    ]
+    types = (f"{name} {told[SPOKEN[0], 'both', name]}" for name in TYPES)
     return Verdict(
-        SAY.words(side(worth[BOTH].all), told[BOTH], len(data.types)),
-        (
-            f"Reading alone: {told[READING]}; speaking on top of it: {told[SPEAKING]}.",
-            f"By type of seller: {types}.",
-            f"In phrases that its reader has never seen: {unseen}.",
-            words_to_sauda(hearing),
-            on_unseen_phrases(hearing),
-        ),
+        SAY.words(side(first.difference), told[SPOKEN[0], "both", "all"], first.n),
+        (*lines, f"By type of seller in the {short(f'bazaar/{SPOKEN[0]}')}: {'; '.join(types)}."),
     )
 
 
-def words_to_sauda(data: Hearing) -> str:
-    """What the served model loses without words, and what is left of that in unseen phrases."""
-    rows = {row.market: row for row in data.rows if row.player == OURS}
-    grades = {name: np.array(row.grades) for name, row in rows.items()}
-    kept = share_of_gap(grades[UNSEEN], grades[REMOVED], grades[OPEN])
-    told = with_interval(Interval(**name_interval(kept)), "z.0%") if kept else "no sure share"
-    worth = with_interval(rows[REMOVED].less, GAIN)
-    return SAY.words_to_sauda(buyer_name(OURS), worth, told, data.n)
-
-
-def on_unseen_phrases(data: Hearing) -> str:
-    """How the served model and the planner that taught it fare where neither knows the phrases."""
-    grades = {row.player: row.grades for row in data.rows if row.market == UNSEEN}
-    lead = lead_of(grades[OURS], grades[LISTENER])
-    return SAY.on_unseen_phrases(buyer_name(OURS), buyer_name(LISTENER), side(lead.gain), lead)
-
-
-def words_rows(data: Words) -> list[Measured]:
-    """Mean grades in the open market, the bound on top."""
-    played = {row.player: row for row in data.played if row.market == "open"}
+def words_rows(data: Worth) -> list[Measured]:
+    """Mean grades where words count, market by market, the bound on top."""
+    played = {(row.market, row.player): row for row in data.played}
     return [
-        Measured(label, played[name].grade, role, "bazaar/open", len(data.types))
+        Measured(label, row.grade, role, f"bazaar/{at}", row.n)
+        for at in SPOKEN
         for name, (label, role) in PLAYERS.items()
+        for row in [played[at, name]]
     ]
 
 
-def words_answer(words: Artifact, hearing: Artifact) -> Answer:
+def words_answer(worth: Artifact) -> Answer:
     """Mean grades of buyers that read, speak, do both or neither."""
-    data, rows = words.data, words_rows(words.data)
+    rows = words_rows(worth.data)
     return Answer(
-        words_verdict(data, hearing.data),
+        words_verdict(worth.data),
         grades_figure(rows),
         HTML.words_caption(),
         rows,
         "buyer",
-        [words],
-        tables=[
-            Table("worth", data.worth),
-            frames.hearing(hearing.data, provenance(hearing)),
-        ],
+        [worth],
+        tables=[Table("worth", worth.data.worth), frames.by_type(worth.data)],
     )
 
 
-WORDS = Question("words", "What are words worth?", (WORDS_FILE, HEARING), words_answer, names=())
+WORDS = Question("words", "What are words worth?", (WORDS_FILE,), words_answer, names=())

@@ -58,10 +58,10 @@ def verdict(people: People, ear: Ear, likeness: Likeness, manners: Manners) -> V
 
 
 def people_answer(
-    people: Artifact, ear: Artifact, likeness: Artifact, worth: Artifact, manners: Artifact,
-    simplest: Artifact, customers: Artifact,
+    people: Artifact, ear: Artifact, likeness: Artifact, manners: Artifact, simplest: Artifact,
+    customers: Artifact,
 ) -> Answer:  # fmt: skip
-    """Grades of buyers; below them, what words are worth, how buyers behave, what the ear hears."""
+    """Grades of buyers; below them, how buyers behave and what the ear hears."""
     rows = {row.player: row for row in people.data.rows}
     shown = [
         Measured(label, rows[name].grade, role, TASK, rows[name].n)
@@ -76,7 +76,7 @@ def people_answer(
         shown,
         "buyer",
         [people],
-        tables=frames.people(ear, likeness, worth, manners, simplest, customers),
+        tables=frames.people(ear, likeness, manners, simplest, customers),
     )
 
 
@@ -87,7 +87,6 @@ PEOPLE = Question(
         "people.json",
         "ear.json",
         "likeness.json",
-        "worth.json",
         "manners.json",
         "simplest.json",
         "customers.json",

@@ -134,7 +134,7 @@ class Answer:
     """What a question shows: a verdict, one figure with its numbers, rows to replay, details."""
 
     verdict: Verdict | None
-    figure: go.Figure | Markup | Callable[[Address], None] | None = None  # or what lays it out
+    figure: go.Figure | Markup | None = None
     caption: Markup | str = ""
     rows: Sequence[Measured] = ()
     what: str = "policy"  # heads the column of policies or steps
@@ -178,9 +178,7 @@ def section(question: Question, tab: gr.Tab) -> None:
     name, (above, below) = question.name, _in_words(question.name, answer)
     address = lay_out_address("results", name, question.names, tab) if question.names else None
     values: Updates = {gr.HTML(): above}
-    if callable(answer.figure):
-        answer.figure(address)
-    elif isinstance(answer.figure, go.Figure):
+    if isinstance(answer.figure, go.Figure):
         values[gr.Plot(show_label=False, elem_id=f"results-{name}-figure")] = answer.figure
     if below:
         values[gr.HTML()] = below

@@ -4,17 +4,16 @@ import gradio as gr
 
 from panels.results.everything_else import ELSE
 from panels.results.leaderboard import LEADERBOARD
-from panels.results.optimum import GAP, OPTIMUM, WORDS
+from panels.results.optimum import OPTIMUM, WORDS
 from panels.results.people import PEOPLE
 from panels.results.question import section
-from panels.results.tournament import PLAYERS
 from panels.results.training import TRAINING, WRAPPER
 from panels.results.winners import ARENA_QUESTION, MARKET_QUESTION
 from panels.ui.look import heading
 
 TITLE = "Results"
 QUESTIONS = (
-    TRAINING, MARKET_QUESTION, PLAYERS, WORDS, PEOPLE, OPTIMUM, GAP, WRAPPER, ARENA_QUESTION,
+    TRAINING, MARKET_QUESTION, WORDS, PEOPLE, OPTIMUM, WRAPPER, ARENA_QUESTION,
     LEADERBOARD, ELSE,
 )  # fmt: skip
 

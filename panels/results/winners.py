@@ -22,6 +22,7 @@ from panels.results.models import (
     LAB_FILE,
     TRAINED,
     Lead,
+    bounds,
     buyer_name,
     gain_on_same_seeds,
     lead_of,
@@ -55,7 +56,6 @@ CLASSIC = "classic/"  # how the tasks of the published games begin
 ARENA_HOLDOUT = "evaluation/arena-holdout.json"
 RULES = "arena_rules.json"
 HOLDOUT = "evaluation/market-holdout.json"
-ORACLE_FILE = "oracle.json"
 TUNED_ON = "bazaar/open"  # whose scripts are compared with a tuned one
 WATCHED = (LISTENER, OURS)  # the verdict's lines say where they did not play
 
@@ -174,16 +174,16 @@ def tell_counts(field: Field) -> str:
     return SAY.counts(min(counts), max(counts))
 
 
-def heat_map(field: Field, caption: str, bounds: Mapping[str, Interval]) -> Markup:
+def heat_map(field: Field, caption: str, known: Mapping[str, Interval]) -> Markup:
     """Mean grades as a table, tasks across and policies down, coloured by their distance from 0.
 
-    Each task's best is framed; TRAINED are marked; `bounds` are by task and of no contestant.
+    Each task's best is framed; TRAINED are marked; `known` are bounds by task, of no contestant.
     Policies stand in the order of the first task, then of the next that they played.
     """
     cells = {task: {entry.policy: entry for entry in field[task]} for task in field}
     rows: list[list[object]] = []
-    if bounds:
-        told = [f"{bounds[task].mean:{FORM}}" if task in bounds else MISSING for task in field]
+    if known:
+        told = [f"{known[task].mean:{FORM}}" if task in known else MISSING for task in field]
         rows.append([Cell("bound: knows its seller", classes="sauda-ceiling"), *told])
     for policy, label in {entry.policy: entry.label for entry in entries_of(field)}.items():
         marks = "sauda-ours" if policy in TRAINED else ""
@@ -199,28 +199,13 @@ def _cell(entry: Entry | None, entries: Sequence[Entry]) -> Cell | str:
     if entry is None:
         return MISSING
     most = max(abs(other.interval.mean) for other in entries)
+    shade = f"--heat: {round(100 * abs(entry.interval.mean) / (most or 1))}%"
     title = f"{entry.label}: {with_interval(entry.interval, FORM)}, n = {entry.n:,}"
-    return heat_cell(entry.interval.mean, most, FORM, title, is_best=entry is entries[0])
-
-
-def heat_cell(
-    value: float,
-    most: float,
-    form: str,
-    title: str,
-    is_best: bool = False,
-    data: Mapping[str, str] | None = None,
-) -> Cell:
-    """A cell of a map whose shade is the distance of `value` from 0 as a share of `most`.
-
-    The best is framed. `title` is shown under the pointer; `data` are attributes for scripts.
-    """
-    shade = f"--heat: {round(100 * abs(value) / (most or 1))}%"
-    marks = "sauda-cell-below" if value < 0 else "sauda-cell"
+    marks = "sauda-cell-below" if entry.interval.mean < 0 else "sauda-cell"
     return Cell(
-        format(value, form),
-        {"style": shade, "title": with_minus_signs(title), **(data or {})},
-        f"{marks} sauda-best" if is_best else marks,
+        format(entry.interval.mean, FORM),
+        {"style": shade, "title": with_minus_signs(title)},
+        f"{marks} sauda-best" if entry is entries[0] else marks,
     )
 
 
@@ -241,24 +226,24 @@ def tuned_sentence(comparison: Artifact, task: str) -> str:
     return SAY.tuned(lead, side(lead.gain))
 
 
-def market_answer(holdout: Artifact, comparison: Artifact, oracle: Artifact) -> Answer:
+def market_answer(holdout: Artifact, comparison: Artifact) -> Answer:
     """The map of all that played, and one task at a time."""
     field = contest((holdout, comparison))
-    bounds = {row.task: row.informed for row in oracle.data.rows}
-    tasks = evaluation.part(evaluation.bazaar_game(oracle))
+    known = {task: row.grade for task, row in bounds(comparison).items()}
+    tasks = evaluation.part(evaluation.bazaar_game(comparison))
     return Answer(
         market_verdict(field, comparison),
-        heat_map(field, "Mean grade on hold-out seeds, 1 at best", bounds),
+        heat_map(field, "Mean grade on hold-out seeds, 1 at best", known),
         HTML.market_caption(tell_counts(field), tuned_sentence(comparison, TUNED_ON)),
         entries_of(field),
-        sources=(holdout, comparison, oracle),
+        sources=(holdout, comparison),
         replayed=((holdout, comparison), LISTENER),
         parts={"One task at a time, classic tasks too": tasks},
     )
 
 
 MARKET_QUESTION = Question(
-    "market", "Who wins the open market?", (HOLDOUT, COMPARISON, ORACLE_FILE), market_answer
+    "market", "Who wins the open market?", (HOLDOUT, COMPARISON), market_answer
 )
 
 

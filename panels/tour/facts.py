@@ -47,6 +47,7 @@ PERCENT = "z.0%"  # of grades: the share of the best outcome that a game allows
 SMOOTHING = 0.8  # of the loss
 DRAWN = 500  # most steps in the chart, which is about as many pixels wide
 POINTS, FINE = "+.0f", "+.1f"  # of differences, in percentage points
+WORDS = ("open-3", "all")  # market and games of the sentence about words
 LAB_TASK = "arena/market_round"  # of the sentence about the lab
 CONTENDERS = (f"{BASE}+{CONSTRAINED}", LEAVE, TUNED, BAYESIAN, LISTENER)  # of the figure
 
@@ -204,11 +205,11 @@ def points(difference: Interval, form: str = POINTS) -> str:
     return with_minus_signs(f"{mean} [{low}, {high}]")
 
 
-def what_pays(words: Artifact) -> str:
-    """What reading and speaking are worth to a planner in the open market, with n."""
-    worth = {row.what: row.all for row in words.data.worth}
-    both, reading = points(worth["reading and speaking"]), points(worth["reading"])
-    return SAY.pays(both, reading, len(words.data.types))
+def what_pays(worth: Artifact) -> str:
+    """What reading and speaking are worth to a planner where any words count, with n."""
+    rows = {row.what: row for row in worth.data.worth if (row.market, row.value) == WORDS}
+    both, reading = (points(rows[what].difference) for what in ("both", "reading"))
+    return SAY.pays(both, reading, rows["both"].n)
 
 
 def lab_sentence(comparison: Artifact) -> str:

@@ -32,7 +32,6 @@ from env import (
 from panels.haggle.opponents import bare_stages
 from panels.results.models import FILE as COMPARISON
 from panels.results.models import LAB_FILE, best_script, policy_label, rows_by_policy
-from panels.results.optimum import on_unseen_phrases
 from panels.site.visitor import as_visitor
 from panels.tour import facts
 from panels.tour.facts import MARKET, stage_of
@@ -49,7 +48,6 @@ from panels.ui.theme import SCENE, font_faces
 from panels.ui.wiring import PRESS, event_value
 from sauda.experiments.comparison import OURS
 from sauda.experiments.episodes import PERCENTILES, SIDES, ChosenPair, act_of
-from sauda.experiments.words import HEARING
 from sauda.games.transcript import from_json, in_words
 from sauda.llm.registry import CONSTRAINED
 from sauda.llm.types import ReplyError
@@ -58,7 +56,7 @@ from sauda.records.store import load
 
 HTML = macros("tour")
 TITLE = "Tour"
-STORY = (COMPARISON, "words.json", HEARING, LAB_FILE, "evaluation/reproduction.json")
+STORY = (COMPARISON, "worth.json", LAB_FILE, "evaluation/reproduction.json")
 FOLDER = Path(__file__).parent
 WRITTEN = 20  # characters shown of a reply that is no move
 TURNS = 7  # bubbles for which the first screen has room
@@ -87,7 +85,7 @@ def _in_short() -> Markup:
 
 def _build_story() -> None:
     """Lay out what was trained and gained; raises ArtifactError, before any of it, without one."""
-    runs, comparison, words, hearing, labs, again = facts.chain(), *map(load, STORY)
+    runs, comparison, worth, labs, again = facts.chain(), *map(load, STORY)
     gain, agreement = facts.gain(comparison), again.data.agreement
     with gr.Row(elem_id="tour-learnt", elem_classes="sauda-story"):
         with gr.Column(min_width=320):
@@ -104,13 +102,7 @@ def _build_story() -> None:
     parts = [
         table_of_runs({stage_of(run): run for run in runs}),
         *sources,
-        HTML.compared(
-            ahead,
-            behind,
-            facts.what_pays(words),
-            on_unseen_phrases(hearing.data),
-            provenance(words) + provenance(hearing),
-        ),
+        HTML.compared(ahead, behind, facts.what_pays(worth), provenance(worth)),
         HTML.rewards(prompts, len(arena.COMPONENTS), sample(runs[-1]), agree, agreement.figures),
         HTML.games(facts.lab_sentence(labs)),
     ]

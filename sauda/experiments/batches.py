@@ -38,6 +38,7 @@ def cross_entropy(
     elites: int,
     generations: int,
     rng: np.random.Generator,
+    spread: float = 0.3,
 ) -> tuple[np.ndarray, list[float]]:
     """The point of the unit cube with the best grades, shape (size,), by the cross-entropy method.
 
@@ -45,7 +46,7 @@ def cross_entropy(
     `grade` is that of a point in a generation. Returns the mean of the last fit, and the elite's
     mean grade by generation.
     """
-    mean, spread, reached = np.full(size, 0.5), np.full(size, 0.3), []
+    mean, spread, reached = np.full(size, 0.5), np.full(size, spread), []
     for generation in range(generations):
         points = np.clip(mean + spread * rng.standard_normal((population, size)), 0, 1)
         won = np.array([grade(generation, point) for point in points])

@@ -17,7 +17,7 @@ from env import Accept, Observation, Offer, Policy, Table, Task, corpus, get_tas
 from env import customers as customer_rules
 from env import people as rules
 from sauda.experiments.base import experiment
-from sauda.experiments.batches import grades, play_cells
+from sauda.experiments.batches import cross_entropy, grades, play_cells
 from sauda.policies import SELLERS, SLOW_CUSTOMERS, SLOW_PEOPLE
 from sauda.policies.bazaar import Says
 from sauda.policies.customers import Across, Vendor, line
@@ -100,17 +100,14 @@ class Wall:
 
 def search(seat: Seat) -> Dance:
     """The best silent script that the cross-entropy method finds on training seeds."""
-    rng = np.random.default_rng(11)
-    size = len(fields(Dance))
-    mean, spread = np.full(size, 0.5), np.full(size, 0.25)
-    for generation in range(GENERATIONS):
-        points = np.clip(mean + spread * rng.standard_normal((POPULATION, size)), 0, 1)
+
+    def grade(generation: int, point: np.ndarray) -> float:
         seeds = SPLITS["train"][generation * GAMES : (generation + 1) * GAMES]
-        scripts = [seat.plays(numbered(point)) for point in points]
-        won = [grades(seat.training, script, seeds).mean() for script in scripts]
-        best = points[np.argsort(won, kind="stable")[::-1][:ELITES]]
-        mean, spread = best.mean(0), best.std(0) + 0.02
-    return numbered(mean)
+        return grades(seat.training, seat.plays(numbered(point)), seeds).mean()
+
+    rng, size = np.random.default_rng(11), len(fields(Dance))
+    point, _ = cross_entropy(grade, size, POPULATION, ELITES, GENERATIONS, rng, spread=0.25)
+    return numbered(point)
 
 
 def numbered(point: np.ndarray) -> Dance:

@@ -19,10 +19,22 @@ from typing import Any
 
 import numpy as np
 
-from env import Accept, Observation, Offer, Policy, WalkAway, rollout, shares
+from env import (
+    CATALOGUE,
+    Accept,
+    Bazaar,
+    Instance,
+    Observation,
+    Offer,
+    Policy,
+    Task,
+    WalkAway,
+    market,
+    rollout,
+    shares,
+)
 from env.fingerprint import TEXTS, fingerprint, positions
 from sauda.experiments.base import experiment
-from sauda.experiments.tournament import PAIR_TASK, scenario_seeds, task_against
 from sauda.games import BAZAAR
 from sauda.games.adapter import Messages, ParsedReply, Reply, Request, Schema
 from sauda.language import acts
@@ -35,7 +47,7 @@ from sauda.llm.types import BatchGenerate
 from sauda.policies import BUYERS, SELLERS
 from sauda.records import progress
 from sauda.records.schemas.base import Interval, ModelSource, Record, Row, Rows, Table
-from sauda.records.seeds import deal_at, has_zopa
+from sauda.records.seeds import SPLITS, deal_at, has_zopa, is_unseen_game
 from sauda.records.store import Artifact
 from sauda.statistics import difference_of, holm, mean_of, name_interval, pooled_share, sign_flip_p
 
@@ -46,11 +58,42 @@ BASE, GENERALIST = "mini", "mini+roles-generalist"
 SPECIALISTS = {"buyer": "mini+roles-buyer", "seller": "mini+roles-seller"}  # by their own seat
 ADAPTERS = (*SPECIALISTS.values(), GENERALIST)
 UNSAID = "x"  # stands for the words that are asked for
-MOST = 1000  # hold-out scenarios that are looked through for those with a ZOPA
 LEVEL = 0.05  # of the whole family of contrasts
 MARGIN = 0.1  # of the share of the ZOPA, within which two players are called equivalent
 ON_ROLE, OFF_ROLE = "on role", "off role"  # the specialists in their own seat, in the other
 DOING = {"buyer": "buying", "seller": "selling", "both": "in both seats"}
+
+
+# What they play for ------------------------------------------------------------------------------
+
+
+def draw_deal(rng: np.random.Generator) -> tuple[Instance]:
+    """One deal: item, rounds, both limits, the buyer's cost of time.
+
+    Numbers of a seller type are drawn first and thrown away: in the recorded games they come first
+    in the stream, and these games must come out again.
+    """
+    rng.integers(4)
+    rng.random(7)
+    discount = rng.uniform(0.94, 0.98)  # factor on the buyer's gain per round after the first
+    item = CATALOGUE[rng.integers(len(CATALOGUE))]
+    rounds = int(rng.integers(8, 12, endpoint=True))
+    seller, buyer = (
+        round(item.list_price * rng.uniform(*shares)) for shares in ((0.40, 0.80), (0.60, 1.10))
+    )
+    own = {"reservation": buyer, "discount": discount, "purse": round(1.5 * item.list_price)}
+    return (Instance(item, own, {"reservation": seller}, rounds=rounds),)
+
+
+PAIR_TASK = Task(
+    name="bazaar/pair",
+    env=Bazaar(draw=draw_deal, rounds=12),
+    learner="buyer",
+    opponents={"seller": Acts(SELLERS["linear"])},
+    grade=market.market_grade,
+    success=0.3,
+    about="A buyer and a seller who see prices and their own limits, and nothing else.",
+)
 
 
 class SaidGames(Row):
@@ -129,8 +172,12 @@ def role_play(
 
 
 def scenarios(games: int) -> list[int]:
-    """The seeds of so many hold-out scenarios with a ZOPA; ValueError for fewer than 2, or none."""
-    with_zopa = (seed for seed in scenario_seeds(MOST) if has_zopa(deal_at(PAIR_TASK, seed)))
+    """The seeds of so many hold-out scenarios with a ZOPA, about listings that no training has.
+
+    Raises ValueError for fewer than 2, or too many.
+    """
+    unseen = (seed for seed in SPLITS["holdout"] if is_unseen_game(PAIR_TASK, seed))
+    with_zopa = (seed for seed in unseen if has_zopa(deal_at(PAIR_TASK, seed)))
     seeds = list(islice(with_zopa, max(0, games)))
     if games < 2 or len(seeds) < games:
         raise ValueError(f"games are at least 2 hold-out scenarios with a ZOPA, not {games}")
@@ -215,8 +262,8 @@ def role_prompt(obs: Observation, decided: Offer | Accept | WalkAway) -> Message
 @cache
 def prompt_hashes() -> dict[str, str]:
     """The fingerprints of a role's prompt and of the reading of a price from its words."""
-    task, moves = task_against("acts(linear)"), (Offer(1000), Accept(), WalkAway())
-    seen = [obs for seat in SEATS for obs in positions(task, seat)]
+    moves = Offer(1000), Accept(), WalkAway()
+    seen = [obs for seat in SEATS for obs in positions(PAIR_TASK, seat)]
     asked = [role_prompt(obs, move) for obs in seen for move in moves]
     said = [
         price_said(obs, words.format(price=f"{obs.reservation:.0f}"))

@@ -19,7 +19,6 @@ import numpy as np
 from env import Instance, Policy, Task, corpus, ear, get_task, market, speech
 from sauda.experiments.base import experiment
 from sauda.experiments.batches import grades, play_cells, round_all
-from sauda.experiments.words import Cell, Misreader, always, renew_grades
 from sauda.games import policies_of
 from sauda.games.bazaar_columns import slow_policies
 from sauda.policies import SLOW_PACKAGES
@@ -35,6 +34,8 @@ MARKETS: Mapping[str, Task] = {
     for name in ("open-3", "mute-3", "people", "package", "package-mute")
 }
 SPOKEN = ("open-3", "people", "package")
+SAMPLE = 40  # games of each player and market that `verify` plays again
+Cell = tuple[str, str]  # a market and a player
 SWITCHES = {"silent": "bayesian", "reads": "reader", "speaks": "speaker", "both": "listener"}
 SCRIPTS = ("boulware", "linear", "conceder")
 BOUND = "told the seller"
@@ -49,6 +50,35 @@ WORTH = (
     ("both, 10 % misread", "both, 10 % misread", "silent"),
     ("both, 20 % misread", "both, 20 % misread", "silent"),
 )
+
+
+@dataclass(frozen=True)
+class Misreader:
+    """Ears that take each part of a line for another one with the chance `error`."""
+
+    error: float
+
+    def __call__(self, text: str) -> speech.Speech:
+        heard = ear.hear(text)
+        digest = hashlib.sha256(text.encode()).digest()
+        rng = np.random.default_rng(int.from_bytes(digest[:8], "big"))
+
+        def slip(value: str, options: Sequence[str]) -> str:
+            wrong = rng.random() < self.error
+            return options[rng.integers(len(options))] if value and wrong else value
+
+        keys = keys_of_families()
+        content = slip(heard.content, keys.get(heard.topic, ()))
+        cost = heard.cost if content in ("price", "about") else 0
+        topic = "" if heard.topic == "cost" and content != "evade" and not cost else heard.topic
+        return speech.Speech(
+            slip(heard.style, market.TYPES),
+            topic,
+            content if topic else "",
+            cost,
+            slip(heard.mark, market.MARKS),
+            slip(heard.reaction, keys["reaction"]),
+        )
 
 
 @dataclass(frozen=True)
@@ -86,6 +116,11 @@ def task_of(name: str) -> Task:
     return replace(task, opponents={"seller": says})
 
 
+def always(policy: Policy) -> Callable[[Instance], Policy]:
+    """A player that is the same in every game."""
+    return lambda deal: policy
+
+
 def players(task: Task) -> Mapping[str, Callable[[Instance], Policy]]:
     """The players of a task, by name: functions from the deal of a game to its policy."""
     planner = slow_policies(task)
@@ -95,8 +130,8 @@ def players(task: Task) -> Mapping[str, Callable[[Instance], Policy]]:
     fixed = {
         **{name: planner[policy] for name, policy in SWITCHES.items()},
         "reads, permuted": replace(reads, read=Permuted()),
-        "both, 10 % misread": replace(both, read=Misreader(0.1, ear.hear, topics_of())),
-        "both, 20 % misread": replace(both, read=Misreader(0.2, ear.hear, topics_of())),
+        "both, 10 % misread": replace(both, read=Misreader(0.1)),
+        "both, 20 % misread": replace(both, read=Misreader(0.2)),
         **{name: policies_of(task)[name] for name in SCRIPTS},
     }
     made = {name: always(policy) for name, policy in fixed.items()}
@@ -113,7 +148,7 @@ def tell_costs(deal: Instance) -> Policy:
 
 
 @cache
-def topics_of() -> Mapping[str, Sequence[str]]:
+def keys_of_families() -> Mapping[str, Sequence[str]]:
     """The keys of each family of meanings in the corpus."""
     keys: dict[str, list[str]] = {}
     for family, key in corpus.sentences("en", "evaluation"):
@@ -173,8 +208,10 @@ def summarize(
 def replay(artifact: Artifact, workers: int, root: Path) -> dict[str, Any]:
     """Each player's first games played again, all figures computed again from the grades."""
     recorded = artifact.data.as_json()
-    cells = [(row["market"], row["player"]) for row in recorded["played"]]
-    played = renew_grades(play, cells, recorded["played"], workers)
+    played = {(row["market"], row["player"]): row["grades"] for row in recorded["played"]}
+    seeds = first_seeds(min(SAMPLE, *map(len, played.values())))
+    for cell, renewed in play_cells(play, dict.fromkeys(played, seeds), workers).items():
+        played[cell] = renewed + played[cell][len(seeds) :]
     return summarize(played, recorded["deals"])
 
 

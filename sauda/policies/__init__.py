@@ -63,31 +63,22 @@ LAB_LABELS: Mapping[str, str] = {
 ZERO_GRADE = (
     "A grade of 0 is what a lab earns alone: autarky books its own best plan and never trades."
 )
-SLOW: Mapping[str, Policy] = {  # buyers that only an explicit name selects
-    "listener": Listener(),  # reads and speaks
-    "reader": Listener(speaks=False),
-    "speaker": Listener(reads=False),
-    "bayesian": Listener(reads=False, speaks=False),
-}
-# The same four of `bazaar/people`, whose sellers they know.
-SLOW_PEOPLE: Mapping[str, Policy] = {
-    "listener": Planner(),
-    "reader": Planner(speaks=False),
-    "speaker": Planner(reads=False),
-    "bayesian": Planner(reads=False, speaks=False),
-}
-# And of `bazaar/customers`, who sell.
-SLOW_CUSTOMERS: Mapping[str, Policy] = {
-    "listener": Vendor(),
-    "reader": Vendor(speaks=False),
-    "speaker": Vendor(reads=False),
-    "bayesian": Vendor(reads=False, speaks=False),
-}
-# The same four where a bid may hold extras, and one that bids prices alone.
-SLOW_PACKAGES: Mapping[str, Policy] = {
-    "listener": Packager(),
-    "reader": Packager(speaks=False),
-    "speaker": Packager(reads=False),
-    "bayesian": Packager(reads=False, speaks=False),
+
+
+def planners(kind: type) -> dict[str, Policy]:
+    """A planner with its ears and its mouth open or shut; only an explicit name selects one."""
+    return {
+        "listener": kind(),
+        "reader": kind(speaks=False),
+        "speaker": kind(reads=False),
+        "bayesian": kind(reads=False, speaks=False),
+    }
+
+
+SLOW: Mapping[str, Policy] = planners(Listener)
+SLOW_PEOPLE: Mapping[str, Policy] = planners(Planner)  # of `bazaar/people`, whose sellers it knows
+SLOW_CUSTOMERS: Mapping[str, Policy] = planners(Vendor)  # of `bazaar/customers`, who sells
+SLOW_PACKAGES: Mapping[str, Policy] = {  # where a bid may hold extras; the last bids prices alone
+    **planners(Packager),
     "bare": Packager(reads=False, speaks=False, packs=False),
 }

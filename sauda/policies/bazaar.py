@@ -11,8 +11,9 @@ from math import ceil
 
 import numpy as np
 
-from env import Accept, Observation, Offer, Policy, TimeDependent, WalkAway, speech
+from env import Accept, Observation, Offer, Policy, TimeDependent, WalkAway, corpus, speech
 from env import market as rules
+from sauda.policies.listener import line_of
 
 Action = Offer | Accept | WalkAway
 
@@ -269,25 +270,22 @@ class Keyed(Speaker):
 
 
 @dataclass(frozen=True)
-class Quotes(Speaker):
-    """Names another shop's price with its first bid: the one that it knows, or a false one."""
-
-    honest: bool
+class Lies(Speaker):
+    """Names a false price of another shop with its first bid."""
 
     def words(self, obs: Observation, price: float) -> str:
         false = round(FALSE_PRICE * obs.table.item.list_price)
-        named = obs.own["quote"] if self.honest else false
-        return speech.buyer_line("outside", named, 0.0) if named and not obs.table.bids else ""
+        return "" if obs.table.bids else corpus.buyer_line("outside", false, 0.0)
 
 
 @dataclass(frozen=True)
 class Babbles(Speaker):
     """Says one thing after the other, whatever it hears."""
 
-    acts: tuple[str, ...] = ("tea", "cash", "flaw", "ask_cost", "ask_time")
+    acts: tuple[str, ...]
 
     def words(self, obs: Observation, price: float) -> str:
-        return speech.buyer_line(self.acts[obs.round % len(self.acts)], 0, 0.0)
+        return line_of(self.acts[obs.round % len(self.acts)], obs)
 
 
 @dataclass(frozen=True)

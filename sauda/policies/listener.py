@@ -82,17 +82,6 @@ class Belief:
     said: frozenset[str]
     told: frozenset[str]  # topics that the seller spoke of when asked, and time and rival
 
-    def of(self, names: Sequence[str], truth: Any) -> "Belief":
-        """The belief of who is told some of the seller's hidden values."""
-        weights = self.weights + 1e-12
-        for name in names:
-            if name == "reservation":
-                off = (self.sellers.reservation - truth.reservation) / truth.opening
-                weights = weights * np.exp(-((off / 0.02) ** 2))
-            else:
-                weights = weights * (getattr(self.sellers, name) == getattr(truth, name))
-        return replace(self, weights=weights / weights.sum())
-
     def stated(self) -> tuple[float, float, str]:
         """The range that holds the limit with 80 %, in rupees, and the likeliest type."""
         limits = self.sellers.reservation
@@ -471,19 +460,10 @@ class Listener:
     reads: bool = True
     speaks: bool = True
     asks: bool = True  # questions, where it reads and speaks
-    learns: bool = True  # from what happens after the opening
     read: Reader | None = None  # as the version of the table is heard
-    told: tuple[str, ...] = ()  # hidden values that it is told: no contestant then
-    truth: Any = None
 
     def __call__(self, obs: Observation, rng: np.random.Generator) -> Action:
-        seen = obs if self.learns else at_opening(obs)
-        belief = believe(seen, self.reads, self.read)
-        return self.decide(belief.of(self.told, self.truth) if self.told else belief, obs)
-
-    def stated(self, obs: Observation) -> tuple[float, float, str]:
-        """The range that holds the seller's limit with 80 %, in rupees, and its likeliest type."""
-        return believe(obs, self.reads, self.read).stated()
+        return self.decide(believe(obs, self.reads, self.read), obs)
 
     def decide(self, belief: Belief, obs: Observation) -> Action:
         """The best move against a belief."""

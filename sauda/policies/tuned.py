@@ -19,7 +19,7 @@ from sauda.policies.people import Dance
 from sauda.policies.ruled import Ruled
 from sauda.records.store import ROOT, load
 
-FILE = "tuned.json"  # under artifacts/
+FILE, RULE = "tuned.json", "simplest.json"  # under artifacts/
 PEOPLE, THIRD = "bazaar/people", "bazaar/open-3"  # whose scripts are families of their own
 Action = Offer | Accept | WalkAway
 
@@ -123,18 +123,6 @@ def at(family: type[Family], point: Sequence[float]) -> Family:
 
 
 @cache
-def load_family(name: str, task: str) -> Family:
-    """The script of the family of that name with the numbers found for a task.
-
-    Raises ArtifactError, with its command, without them; ValueError for what was not searched.
-    """
-    for row in load(FILE, ROOT).data.rows:
-        if (row.family, row.task) == (name, task):
-            return FAMILIES[name](**row.numbers)
-    raise ValueError(f"no {name!r} was tuned for {task}; see artifacts/{FILE}")
-
-
-@cache
 def load_best(task: str) -> Policy:
     """The tuned script with the best training grade on a task where bids stand.
 
@@ -143,7 +131,7 @@ def load_best(task: str) -> Policy:
     if task == PEOPLE:
         return Dance(**load("people.json", ROOT).data.rule)
     if SEARCHED.get(task) == THIRD:
-        return Ruled(**load("simplest.json", ROOT).data.numbers)
+        return Ruled(**load(RULE, ROOT).data.numbers)
     rows = [row for row in load(FILE, ROOT).data.rows if row.task == SEARCHED.get(task)]
     if not rows:
         raise ValueError(f"nothing was tuned for {task}; tasks are {', '.join(SEARCHED)}")

@@ -273,7 +273,7 @@ def conversations(task: Task, seed: int, teacher: str, settings: RowSettings) ->
 
 def belief_text(obs: Observation, listener: Listener) -> str:
     """What a listener answers when asked for its belief."""
-    low, high, kind = listener.stated(obs)
+    low, high, kind = believe(obs, listener.reads, listener.read).stated()
     reply = {"low": math.floor(100 * low / unit(obs)), "high": math.ceil(100 * high / unit(obs))}
     return json.dumps(reply | {"seller": kind}, separators=(",", ":"))
 

@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from tests.support.page import DRAWN, settle, show_tab, violations
+from tests.support.page import settle, show_tab
 
 
 def tab_of(page, title: str):
@@ -55,29 +55,6 @@ def test_the_address_of_a_world_stays_and_is_written_once(open_page, theme):
     expect(page).to_have_url(re.compile("task=arena(/|%2F)market_round&seed=7"))
     page.go_back()
     expect(page.locator("#arena-task")).to_have_value("arena/single_trade")
-
-
-def test_a_pair_of_the_tournament_and_its_figure_have_an_address(open_page):
-    page = open_page(query="tab=results&part=players")
-    games = page.locator("#results-players-games")
-    expect(games).to_contain_text("Press a cell")
-    page.locator("#results-players-figure td[data-buyer=linear][data-seller=boulware]").click()
-    expect(page).to_have_url(re.compile("part=players&buyer=linear&seller=boulware"))
-    expect(games.locator(".sauda-card")).to_have_count(3, timeout=DRAWN)
-    assert violations(page, "#results-players-games") == []
-    page.locator("#results-players-measure input").click()
-    page.get_by_role("option", name="rounds played").click()
-    expect(page).to_have_url(re.compile("figure=rounds&buyer=linear&seller=boulware"))
-    page.reload()
-    expect(page.locator("#results-players-measure input")).to_have_value("rounds played")
-    expect(games).to_contain_text("Equal: ", timeout=DRAWN)
-    page.go_back()
-    expect(page.locator("#results-players-measure input")).to_have_value(re.compile("^the buyer"))
-    page.go_back()
-    expect(games).to_contain_text("Press a cell", timeout=DRAWN)
-    page.go_forward()
-    expect(games.locator(".sauda-card")).to_have_count(3, timeout=DRAWN)
-    open_page.assert_no_trouble()
 
 
 @pytest.mark.journey

@@ -18,7 +18,9 @@ from panels.results.evaluation import (
 from sauda.records.store import Artifact, load
 from tests.support.golden import assert_golden, plain, table_lines
 
-BAZAAR = bazaar_game(load("oracle.json"))
+COMPARISON = load("evaluation/model-comparison.json")
+BAZAAR = bazaar_game(COMPARISON)
+OPEN = "bazaar/open"
 DEAL = View("classic/single_deal", "train", "share")
 MARKET = View("arena/coalition_market", "holdout", "grade")
 
@@ -50,12 +52,13 @@ def test_every_view_of_an_evaluation_shows_the_same(evaluation, arena_evaluation
 
 
 def test_the_open_markets_bound_is_the_oracle_and_only_for_grades():
-    oracle, evaluation = load("oracle.json"), load("evaluation/market-holdout.json")
-    game, view = bazaar_game(oracle), View("bazaar/open", "holdout", "grade")
-    (mean,) = (row.informed.mean for row in oracle.data.rows if row.task == view.task)
-    assert figure(game, evaluation, view).data[0].x[0] == mean
-    assert "The oracle is" in caption(game, evaluation, view)
-    assert "The oracle is" not in caption(game, evaluation, view._replace(metric="share"))
+    evaluation, view = load("evaluation/market-holdout.json"), View(OPEN, "holdout", "grade")
+    (mean,) = (
+        row.grade.mean for row in COMPARISON.data.rows if (row.task, row.policy) == (OPEN, "oracle")
+    )
+    assert figure(BAZAAR, evaluation, view).data[0].x[0] == mean
+    assert "The oracle is" in caption(BAZAAR, evaluation, view)
+    assert "The oracle is" not in caption(BAZAAR, evaluation, view._replace(metric="share"))
 
 
 def test_a_change_on_other_seeds_is_shown_only_where_the_game_is_the_same(shown):

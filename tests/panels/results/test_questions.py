@@ -1,12 +1,10 @@
-"""What Results shows of single questions, the tournament and the leaderboard; games replayed."""
+"""What Results shows of single questions and the leaderboard; games replayed."""
 
-import re
 from dataclasses import replace
 from functools import partial
 from statistics import fmean
 
 import gradio as gr
-import numpy as np
 import pytest
 
 from panels import frames
@@ -15,23 +13,10 @@ from panels.results.leaderboard import Standing, measurements, references, show,
 from panels.results.models import LAB_FILE, buyer_name, policy_label, rows_by_policy
 from panels.results.question import section
 from panels.results.reproduce import SCRIPTED, draw_sample, play_row_again, rows_of
-from panels.results.tournament import (
-    FIGURES,
-    FIRST,
-    LEAST,
-    build_map,
-    draw_map,
-    find_map,
-    games_of,
-    named_in_address,
-    seats,
-)
 from panels.results.training import TRAINING, stage_figure
 from panels.results.winners import Entry as Entered
 from panels.ui.tables import with_interval
-from panels.ui.wiring import lay_out_address
 from sauda.experiments.comparison import BAYESIAN, LISTENER, OURS
-from sauda.experiments.tournament import Pair, choose_shown, payoffs
 from sauda.experiments.verify import replay_row
 from sauda.records.schemas.base import Interval
 from sauda.records.store import load
@@ -45,7 +30,7 @@ MARKET = "evaluation/market-holdout.json"
 
 
 def test_a_question_whose_file_is_missing_shows_the_command_that_makes_it(monkeypatch):
-    gone = replace(TRAINING, files=("words.json", "evaluation/nothing.json"))
+    gone = replace(TRAINING, files=("worth.json", "evaluation/nothing.json"))
     with gr.Blocks() as page, gr.Tab() as tab:
         section(gone, tab)
     (told,) = (block.value for block in page.blocks.values() if isinstance(block, gr.HTML))
@@ -90,87 +75,21 @@ def test_a_game_that_differs_is_shown_as_such_and_a_loss_of_nothing_as_0():
     assert "Pick one of the rows" in "".join(play_row_again({}, "<b>x</b>"))
 
 
-def test_what_words_are_worth_is_said_with_its_interval_by_type_and_in_unseen_phrases():
-    data = load("words.json").data
-    worth = {row.what: row for row in data.worth}
-    hearing = load("hearing.json").data
-    verdict = optimum.words_verdict(data, hearing)
-    loses = {row.market: row.less.mean for row in hearing.rows if row.player == OURS}
-    kept = 1 - loses[optimum.UNSEEN] / loses[optimum.REMOVED]
-    assert f"it keeps {kept:.0%} [" in " ".join(verdict.evidence)
-    grades = {row.player: np.array(row.grades) for row in hearing.rows if row.market == "unseen"}
-    lead = (grades[OURS] - grades[LISTENER]).mean()
-    assert f"beats the planner that reads and speaks: {lead:+.3f} [" in " ".join(verdict.evidence)
-    for row in (worth[optimum.BOTH].all, worth[optimum.BOTH].bluffer):
-        assert f"{row.mean:+.3f}" in f"{verdict.sentence} {' '.join(verdict.evidence)}".replace(
-            "−", "-"
-        )
-    means = [row.interval.mean for row in optimum.words_rows(data)]
-    assert max(means) == means[0]  # nobody who does not know the seller passes the bound
-
-
-# The tournament
-
-
-CELL = re.compile(r'<td class="([^"]*)"[^>]*data-buyer="([^"]*)" data-seller="([^"]*)">([^<]*)<')
-
-
-@pytest.fixture(scope="module")
-def data():
-    return load("tournament.json").data
-
-
-def test_every_pair_has_its_cell_with_its_figure(data):
-    for name, figure in FIGURES.items():
-        cells = CELL.findall(draw_map(data, name))
-        values = {(cell.buyer, cell.seller): figure.of(cell) for cell in data.cells}
-        assert len(cells) == len(values)
-        for _, buyer, seller, text in cells:
-            assert text == format(values[buyer, seller].mean, figure.form).replace("-", "−")
-
-
-def test_the_best_buyer_against_each_seller_is_framed(data):
-    framed = [(b, s) for marks, b, s, _ in CELL.findall(draw_map(data)) if "sauda-best" in marks]
-    shares = {(cell.buyer, cell.seller): cell.share.buyer.mean for cell in data.cells}
-    buyers, sellers = seats(data)
-    beaten = [s for s in sellers if max(shares[b, s] for b in buyers) >= LEAST]
-    assert sorted(seller for _, seller in framed) == sorted(beaten)
-    for buyer, seller in framed:
-        assert shares[buyer, seller] == max(shares[other, seller] for other in buyers)
-
-
-def test_the_address_of_a_map_and_a_pair_leads_back_to_both_and_any_other_to_the_first(data):
-    for figure, pair in ((FIRST, Pair("linear", "boulware")), ("rounds", None), (FIRST, None)):
-        assert find_map(data, named_in_address(figure, pair)) == (figure, pair)
-    for query in ({"figure": "<b>"}, {"buyer": "linear"}, {"buyer": "x" * 99, "seller": {}}):
-        assert find_map(data, query) == (FIRST, None)
-
-
-def test_three_games_of_a_pair_come_out_as_recorded_and_a_changed_record_is_told(data):
-    pair = Pair("linear", "boulware")
-    games = data.games[pair.buyer][pair.seller]
-    chosen = choose_shown(games.as_json(), data.scenarios)
-    paid = payoffs(games.as_json(), data.scenarios)["share"]["buyer"]
-    share = paid[[game.index for game in chosen]].mean()
-    cards = games_of(data, pair)
-    assert f"Equal: the buyer’s mean share recorded {share:.3f}, played now {share:.3f}" in cards
-    assert all(f"Seed {game.seed}:" in cards for game in chosen)
-    assert cards.count('class="sauda-talk"') == len(chosen) == 3
-    other = games.model_copy(update={"rounds": [rounds + 1 for rounds in games.rounds]})
-    rows = {**data.games, pair.buyer: {**data.games[pair.buyer], pair.seller: other}}
-    cards = games_of(data.model_copy(update={"games": rows}), pair)
-    assert "<b>Not equal" in cards
-    assert "Not the same in rounds." in cards
-
-
-def test_a_pair_that_is_picked_is_played_and_an_unknown_one_is_asked_for(data):
-    with gr.Blocks() as page, gr.Tab() as tab:
-        build_map(data, lay_out_address("results", "players", Pair._fields, tab))
-    (show,) = (event.fn for event in page.fns.values() if event.fn.__name__ == "show_games")
-    *_, picked = show(FIRST, "linear", "boulware")
-    assert any("Equal: the buyer’s mean share" in str(value) for value in picked.values())
-    (asked,) = show(FIRST, "<b>", "boulware")
-    assert len(asked) == 1
+def test_what_words_are_worth_is_said_with_its_interval_by_market_and_type():
+    data = load("worth.json").data
+    worth = {(row.market, row.value): row for row in data.worth if row.what == "both"}
+    verdict = optimum.words_verdict(data)
+    told = " ".join((verdict.sentence, *verdict.evidence))
+    for part in (("open-3", "all"), ("people", "all"), ("package", "all"), ("open-3", "bluffer")):
+        assert with_interval(worth[part].difference, "+z.3f") in told
+    (bluffers,) = (name for name in frames.by_type(data).frame if name.startswith("bluffer"))
+    by_type = frames.by_type(data).frame.set_index("player")[bluffers]
+    gain = worth["open-3", "bluffer"].difference.mean
+    assert by_type["both"] - by_type["silent"] == pytest.approx(gain, abs=1e-5)
+    rows = optimum.words_rows(data)
+    for task in {row.task for row in rows}:
+        first, *others = [row.interval.mean for row in rows if row.task == task]
+        assert max(others) < first  # nobody who does not know the seller passes the bound
 
 
 # The leaderboard
@@ -250,7 +169,7 @@ def test_no_entry_can_be_called_like_a_row_that_stands_beside_it(game):
 def test_an_entry_is_called_better_only_where_the_intervals_lie_apart(grade, words):
     grade_there = Interval(mean=0.3, low=0.2, high=0.4)
     measured = Entered(buyer_name(BAYESIAN), grade_there, "buyer", OPEN, 200, BAYESIAN)
-    rows = references({OPEN: [measured]}, ())[OPEN]
+    rows = references({OPEN: [measured]}, {})[OPEN]
     entry = Entry("0" * 16, NAME, OPEN, "", "", 0.0, ("agreement",) * 3, (grade,) * 3)
     assert words in verdict(Standing(OPEN, [entry], 1), Standing(OPEN), rows).sentence
 

@@ -9,8 +9,7 @@ from dataclasses import replace
 import pytest
 
 from panels.results import optimum, training, winners
-from panels.results.models import buyer_name
-from panels.results.question import Measured, Verdict
+from panels.results.question import Verdict
 from panels.results.winners import Entry
 from panels.tour import facts
 from sauda.experiments.comparison import (
@@ -23,7 +22,7 @@ from sauda.experiments.comparison import (
     PairedDifference,
 )
 from sauda.experiments.evaluate import ArenaColumns, ArenaRow, BazaarColumns, BazaarRow
-from sauda.experiments.oracle import OracleRow, PolicyShare
+from sauda.experiments.gap import Gap, GapRow
 from sauda.experiments.runs import schedule_verdict
 from sauda.records.schemas.base import Hashes, Interval, Metric, Row
 from sauda.records.store import Artifact, load
@@ -89,15 +88,12 @@ def entry(task: str, policy: str, grades: list[float], rules: str = "b") -> Entr
     return winners.entry_of(task, policy, interval(mean, mean, mean), grades, hashes)
 
 
-def bound(task: str, sure: Interval, **grades: float) -> OracleRow:
-    """The bound of a task, and the mean grades of players beside it."""
-    played = [
-        PolicyShare.model_construct(
-            policy=name, mean=mean, low=mean - 0.01, high=mean + 0.01, share=0.5
-        )
-        for name, mean in grades.items()
-    ]
-    return OracleRow.model_construct(task=task, n=400, informed=sure, policies=played)
+def gap(oracle: Interval, *rows: GapRow) -> Gap:
+    """The gap of players to a bound."""
+    lost, silent = interval(*ABOVE), interval(0.3, 0.4, 0.45)
+    return Gap.model_construct(
+        task="bazaar/open-3", n=400, oracle=oracle, silent=silent, uncertainty=lost, rows=rows
+    )
 
 
 def wrapped(bare: float = 0.2, **adds: float) -> Artifact:
@@ -158,13 +154,16 @@ def market_cases() -> Iterator[tuple[str, Verdict]]:
         yield f"{name}, leads", Verdict(winners.tell_counts(field), tuple(winners.leads(field)))
 
 
-def bound_cases() -> Iterator[tuple[str, Verdict]]:
-    row = bound(OPEN, interval(0.45, 0.5, 0.55))
-    for name, grade in (("room", (0.3, 0.35, 0.4)), ("no room", (0.4, 0.47, 0.5)),
-                        ("above", (0.6, 0.65, 0.7))):  # fmt: skip
-        buyer = Measured(buyer_name(LISTENER), interval(*grade), "buyer", OPEN, 400)
-        yield name, optimum.optimum_verdict([row], {OPEN: [buyer]})
-    yield "no buyer", optimum.optimum_verdict([row], {OPEN: []})
+def gap_cases() -> Iterator[tuple[str, Verdict]]:
+    for name, oracle in (("room", (0.6, 0.65, 0.7)), ("above", (0.1, 0.12, 0.15))):
+        for sign in SIGNS:
+            lost = dict.fromkeys(("inference", "control"), interval(*sign))
+            rows = [
+                GapRow.model_construct(player=player, grade=interval(0.3, 0.35, 0.4), **lost)
+                for player in ("linear", "tuned")
+            ]
+            yield f"{name}, {sign[1]}", optimum.gap_verdict(gap(interval(*oracle), *rows))
+    yield "neither", optimum.gap_verdict(gap(interval(*oracle), rows[0]))
 
 
 def wrapper_cases() -> Iterator[tuple[str, Verdict]]:
@@ -214,7 +213,7 @@ def other_cases() -> Iterator[tuple[str, Verdict]]:
 def test_every_verdict_says_what_its_intervals_say():
     lines = []
     for cases in (
-        training_cases, market_cases, bound_cases, wrapper_cases, arena_cases, other_cases
+        training_cases, market_cases, gap_cases, wrapper_cases, arena_cases, other_cases
     ):  # fmt: skip
         lines.append(f"# {cases.__name__}")
         for name, verdict in cases():

@@ -22,7 +22,7 @@ from tests.support.measured import games_before_and_after, model_comparison
 
 
 def test_the_tours_figures_are_those_of_the_artifacts():
-    comparison, words = model_comparison(), load("words.json")
+    comparison, words = model_comparison(), load("worth.json")
     grades = {name: row.grade for name, row in rows_by_policy(comparison, facts.MARKET).items()}
     told = facts.gain(comparison)
     assert f"{grades[BASE].mean:z.0%} to {with_interval(grades[OURS], 'z.0%')}" in told
@@ -32,8 +32,8 @@ def test_the_tours_figures_are_those_of_the_artifacts():
     drawn = facts.grades_figure(comparison).data
     assert drawn[0].x[0] == grades["oracle"].mean
     assert [trace.x[0] for trace in drawn] == sorted((t.x[0] for t in drawn), reverse=True)
-    worth = next(row.all.mean for row in words.data.worth if row.what == "reading and speaking")
-    assert f"{100 * worth:+.0f}" in facts.what_pays(words)
+    worth = next(row for row in words.data.worth if row.what == "both" and row.market == "open-3")
+    assert f"{100 * worth.difference.mean:+.0f}" in facts.what_pays(words)
 
 
 def test_what_training_further_changed_is_told_with_its_intervals():

@@ -99,7 +99,7 @@ def test_the_commands_play_two_shards_and_merge_their_table(tmp_path, capsys):
     what = ["--tasks", "bazaar/open", "--policies", "linear", "--episodes", "8", "--shards", "2"]
     assert command.main(["shards", "play", *what, *folder, "--workers", "1"]) == 0
     assert "played 4 pieces" in capsys.readouterr().out
-    assert command.main(["shards", "merge", *folder, "--out", "oracle.json"]) == 2
+    assert command.main(["shards", "merge", *folder, "--out", "gap.json"]) == 2
     assert "cannot hold an evaluation" in capsys.readouterr().err
     assert command.main(["shards", "merge", *folder]) == 0
     assert "bazaar/open" in capsys.readouterr().out

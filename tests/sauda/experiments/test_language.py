@@ -8,6 +8,8 @@ from itertools import count
 import numpy as np
 import pytest
 
+import env
+from env import rollout
 from sauda.experiments import role_play
 from sauda.experiments.reading import ACTS_FILE, acts, part_of
 from sauda.experiments.role_play import ADAPTERS, SEATS, contrasts, play_role, scenarios
@@ -22,6 +24,7 @@ from sauda.experiments.runs import (
 )
 from sauda.experiments.verify import differences, verify
 from sauda.language.acts import DOLLARS, Act, Dialogue, Turn
+from sauda.policies import BUYERS, SELLERS
 from sauda.records.schemas.base import Row
 from sauda.records.store import load, save
 from tests.support.models import Canned
@@ -142,6 +145,14 @@ def test_what_is_read_from_the_words_is_played(seat):
     assert lost
     assert all((row["unsaid"], row["share"]) == (1, 0.0) for row in lost)  # the game is forfeited
     assert all(row["said"] == row["offers"] - 1 for row in lost)
+
+
+def test_a_script_that_plays_through_language_plays_the_same_games_without():
+    task = replace(role_play.PAIR_TASK, opponents={"seller": SELLERS["boulware"]})
+    final = [rollout(task, BUYERS["boulware"], seed).final for seed in SEEDS]
+    for seat in SEATS:
+        bare = [round(env.shares(state, seat)[0], 6) for state in final]
+        assert role_play.script_shares("boulware", seat, SEEDS).tolist() == bare
 
 
 def test_the_artifact_is_replayed_from_the_recorded_words(tmp_path):

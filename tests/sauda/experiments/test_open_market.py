@@ -1,84 +1,86 @@
-"""The open market: what optimal play earns, what is lost and why, what the words are worth."""
-
-from dataclasses import replace
+"""The open market: what optimal play earns, what is lost and why."""
 
 import numpy as np
 import pytest
 
-from env import CATALOGUE, Accept, Offer, WalkAway, get_task, rollout, speech
-from sauda.experiments import gap, words
+from env import CATALOGUE, Accept, Offer, WalkAway, get_task, rollout
+from sauda.experiments import gap
+from sauda.experiments.batches import grades
+from sauda.experiments.evaluate import play_informed
 from sauda.experiments.gap import (
     BINS,
     JUDGED_TASKS,
     PLANNER,
     Judged,
-    Stated,
     Unsteady,
-    adopt,
     difficulty,
     judged_positions,
-    read_stated,
     split_game,
 )
-from sauda.experiments.oracle import SPOKEN, informed_grades, oracle, search_numbers, tune
-from sauda.experiments.words import EARS, another_game, another_type, retell
-from sauda.llm.registry import PlayerSpec
-from sauda.llm.types import Reply
+from sauda.experiments.scripts import TUNED_FOR, Exploits, exploits, search_numbers, tune
 from sauda.policies import BUYERS, SLOW
-from sauda.policies.listener import Informed, MoveValues, believe
-from sauda.policies.tuned import FAMILIES, Fixed
+from sauda.policies.listener import Informed, MoveValues
+from sauda.policies.tuned import FAMILIES, THIRD, Fixed, load_best
 from sauda.records.seeds import (
     JUDGED,
     PLAYED,
     SPLITS,
     TRAINED,
     deal_at,
+    has_zopa,
     is_unseen_game,
     is_unseen_listing,
     training_seeds,
 )
 from sauda.records.store import load
-from tests.support.bazaar_games import seen
 
-# The oracle ---------------------------------------------------------------------------------------
+# The oracle and exploits --------------------------------------------------------------------------
 
 SEEDS = range(120)
+OPEN = get_task(THIRD)
+HOLDOUT = SPLITS["holdout"][:3]
 
 
 @pytest.mark.nightly
-@pytest.mark.parametrize("name", SPOKEN)
-def test_the_informed_value_agrees_with_play_under_the_games_own_draws(name: str):
+def test_the_informed_value_agrees_with_play_under_the_games_own_draws():
     # It keeps the hazard so low that a walk is rare: one in a hundred games moves the mean most.
-    task = get_task(name)
-    oracles = {seed: Informed.of(deal_at(task, seed)) for seed in SEEDS}
-    played = [task.grade(rollout(task, own, seed).final) for seed, own in oracles.items()]
-    assert np.mean(played) == pytest.approx(informed_grades(name, True, SEEDS).mean(), abs=0.03)
+    oracles = {seed: play_informed(OPEN, seed) for seed in SEEDS}
+    played = [OPEN.grade(rollout(OPEN, own, seed).final) for seed, own in oracles.items()]
+    expected = np.mean([own.expected for own in oracles.values()])
+    assert np.mean(played) == pytest.approx(expected, abs=0.03)
 
 
 def test_speaking_never_costs_the_oracle_anything():
-    spoken, silent = (informed_grades(SPOKEN[0], speaks, SEEDS[:20]) for speaks in (True, False))
+    deals = [deal_at(OPEN, seed) for seed in SEEDS[:20]]
+    spoken, silent = (
+        np.array([Informed.of(deal, speaks, version=3).expected for deal in deals])
+        for speaks in (True, False)
+    )
     assert (spoken >= silent).all()
     assert (spoken > silent).any()
 
 
-def test_the_data_has_a_row_a_task_and_exploits_where_sellers_hear():
-    data = oracle(episodes=2, search=1, scripts=6, workers=1)
+def test_exploits_are_compared_with_the_tuned_script_on_the_same_seeds():
+    data = exploits(episodes=3, search=1, scripts=6, workers=1)
+    Exploits.model_validate(data)
+    honest = grades(THIRD, load_best(THIRD), HOLDOUT).mean()
+    assert data["honest"]["mean"] == pytest.approx(honest, abs=1e-6)
     for row in data["rows"]:
-        assert (row["search"] is not None) == (row["task"] in SPOKEN) == bool(row["exploits"])
-        if row["task"] not in SPOKEN:
-            assert row["informed"] == row["silent"]
+        gain = row["grade"]["mean"] - data["honest"]["mean"]
+        assert row["gain"]["mean"] == pytest.approx(gain, abs=1e-5)
 
 
 def test_nobody_without_hidden_facts_comes_near_the_oracle_and_no_exploit_pays():
-    for row in load("oracle.json").data.rows:
-        assert max(cell.share for cell in row.policies) < 0.95
-        for cell in [*row.exploits, *(row.search.best if row.search else ())]:
-            assert cell.gain.low <= 0, f"{cell.what} pays on {row.task}"
+    gap, tried = load("gap.json").data, load("exploits.json").data
+    assert max(row.grade.mean for row in gap.rows) < 0.95 * gap.oracle.mean
+    assert tried.retreat <= 1e-9
+    for row in tried.rows:
+        assert row.gain.low <= 0, f"{row.what} pays"
 
 
 def test_a_search_ends_nearer_the_optimum_than_it_began():
-    numbers, reached = search_numbers(SPOKEN[0], "fixed share", 8, 2, 4, 20)
-    assert numbers == search_numbers(SPOKEN[0], "fixed share", 8, 2, 4, 20)[0]
+    numbers, reached = search_numbers(TUNED_FOR[0], "fixed share", 8, 2, 4, 20)
+    assert numbers == search_numbers(TUNED_FOR[0], "fixed share", 8, 2, 4, 20)[0]
     assert len(reached) == 4
     assert 0.5 < numbers["share"] <= 1
 
@@ -93,8 +95,8 @@ def test_a_search_meets_no_unseen_listing(monkeypatch):
 
     monkeypatch.setitem(FAMILIES, Fixed.name, Watching)
     search = {"population": 2, "elites": 1, "generations": 2, "seeds": 20}
-    tune(SPOKEN[0], Fixed.name, search, episodes=1)
-    holdout = deal_at(get_task(SPOKEN[0]), SPLITS["holdout"][0]).item
+    tune(TUNED_FOR[0], Fixed.name, search, episodes=1)
+    holdout = deal_at(get_task(TUNED_FOR[0]), SPLITS["holdout"][0]).item
     assert len(set(met)) > 40
     assert not any(is_unseen_listing(item) for item in met if item != holdout)
 
@@ -114,39 +116,16 @@ def test_what_is_learnt_is_judged_and_reported_on_games_that_nothing_learns_from
 
 # The gap to the optimum ---------------------------------------------------------------------------
 
-OPEN = get_task("bazaar/open")
 
-
-@pytest.mark.parametrize(
-    ("text", "stated"),
-    [
-        ('{"low":40,"high":70,"seller":"fair"}', Stated(400, 700, "fair")),
-        ('It is {"low": 70, "high": 40, "seller": "Firm"}.', Stated(400, 700, "firm")),
-        ('{"low":40,"high":70,"seller":"kind"}', None),
-        ('{"low":"cheap","high":70,"seller":"fair"}', None),
-        ('{"low":true,"high":70,"seller":"fair"}', None),
-        ('{"offer":45}', None),
-        ("I believe it is fair.", None),
-    ],
-)
-def test_a_belief_is_read_in_percent_of_the_list_price_or_not_at_all(text, stated):
-    assert read_stated(text, seen()) == stated
-
-
-def test_who_adopts_a_belief_holds_it_and_nothing_else():
-    obs = rollout(OPEN, BUYERS["linear"], 3).trajectory("buyer")[-1].observation
-    now = believe(obs)
-    low, high = np.quantile(now.sellers.reservation, [0.4, 0.6])
-    adopted = adopt(obs, now, Stated(float(low), float(high), "hasty"))
-    limits = now.sellers.reservation
-    inside = (limits >= low) & (limits <= high)
-    assert adopted.weights[inside].sum() == pytest.approx(gap.INSIDE, abs=0.05)
-    assert adopted.weights[now.sellers.kind == 2].sum() == pytest.approx(gap.PICKED)
-    assert (adopted.mood, adopted.said) == (now.mood, now.said)
-    nothing = adopt(obs, now, None)
-    assert nothing.weights[inside].sum() < adopted.weights[inside].sum()
-    point = adopt(obs, now, Stated(1.0, 1.0, "fair"))  # no seller of the sample lies there
-    assert point.weights.sum() == pytest.approx(1)
+def test_planners_that_learn_less_part_only_after_the_opening():
+    turns = [rollout(OPEN, SLOW["listener"], seed).trajectory("buyer") for seed in range(3)]
+    prices, nothing = gap.LIMITED.values()
+    first, *later = (
+        [prices(turn.observation, None) == nothing(turn.observation, None) for turn in at_once]
+        for at_once in zip(*turns, strict=False)
+    )
+    assert all(first)
+    assert not all(map(all, later))
 
 
 def test_the_planners_own_moves_lose_nothing_and_bad_ones_lose_by_control_or_belief():
@@ -157,43 +136,26 @@ def test_the_planners_own_moves_lose_nothing_and_bad_ones_lose_by_control_or_bel
 
 
 def test_a_game_is_told_as_hard_as_it_is_with_its_reasons():
-    deal = deal_at(OPEN, 50_000)
-    place, words = difficulty(deal)
+    place, words = difficulty(OPEN, 50_000)
     assert words.startswith(f"{BINS[place - 1]}: ")
-    stance = deal.seller["stance"]
-    assert ("bluffer" if stance.type == "bluffer" else stance.type) in words
-    hopeless = replace(deal, buyer={**deal.buyer, "reservation": 1})
-    assert difficulty(hopeless)[0] == 1
-    assert "to leave is right" in difficulty(hopeless)[1]
+    assert deal_at(OPEN, 50_000).seller["stance"].type in words
+    hopeless = next(seed for seed in SPLITS["holdout"] if not has_zopa(deal_at(OPEN, seed)))
+    place, words = difficulty(OPEN, hopeless)
+    assert place == 1
+    assert "to leave is right" in words
 
 
-def test_the_parts_sum_to_the_gap_and_statements_are_scored():
+def test_the_parts_sum_to_the_gap_and_the_planner_plays_along():
     data = gap.gap(("linear", "bayesian", "listener"), episodes=5, workers=1)
     gap.Gap.model_validate(data)
     for row in data["rows"]:
         parts = row["inference"]["mean"] + row["control"]["mean"] + data["uncertainty"]["mean"]
         assert parts == pytest.approx(data["oracle"]["mean"] - row["grade"]["mean"], abs=1e-5)
-    by_name = {row["player"]: row["beliefs"] for row in data["rows"]}
-    assert by_name["linear"] is None
-    assert by_name["listener"]["held"] == by_name["listener"]["own_held"]
-    (alone,) = gap.gap(("linear",), episodes=5, workers=1)["rows"]  # the planner plays along
-    assert alone == data["rows"][0]
-
-
-def test_a_model_is_asked_at_the_positions_of_the_planner_and_answers_count():
-    class SureOfTheFirst:
-        def batch(self, chats, seeds, schemas):
-            texts = ['{"low":40,"high":80,"seller":"fair"}', "no idea"]
-            return [Reply(text, "canned") for text in texts[: len(chats)]]
-
-    player = PlayerSpec(SureOfTheFirst())
-    columns = gap.play_believing([50_000, 50_001], gap.states_of_model(player))
-    assert columns["asked"][0] == columns["stated"][0] > 0
-    score = gap.score_of(columns)
-    assert 0 < score["stated"]["mean"] < 1
-    assert score["width"]["mean"] == pytest.approx(0.4, abs=0.01)
-    first = deal_at(get_task("bazaar/open"), 50_000).seller["stance"]  # the only one it tells
-    assert score["right"]["mean"] == (first.type == "fair")
+    linear, bayesian, listener = data["rows"]
+    assert listener["inference"]["mean"] == listener["control"]["mean"] == 0
+    assert linear["adopted"] != bayesian["adopted"]
+    (alone,) = gap.gap(("linear",), episodes=5, workers=1)["rows"]
+    assert alone == linear
 
 
 # Regret on fixed positions ------------------------------------------------------------------------
@@ -246,51 +208,3 @@ def test_the_values_of_moves_are_read_off_between_prices_and_of_equal_ones_an_of
     assert values.regret(Offer(15)) == pytest.approx(0.1)
     assert values.best(obs) == Offer(20)
     assert values.regret(Accept()) == values.regret(WalkAway()) == 0
-
-
-# Words in a buyer's ears --------------------------------------------------------------------------
-
-UNSEEN = range(50_000, 50_012)
-
-
-def lines(moves):
-    return [m.action.message for m in moves if m.agent == "seller" and isinstance(m.action, Offer)]
-
-
-@pytest.mark.parametrize("seed", UNSEEN)
-def test_retold_in_its_own_voice_a_deal_is_what_it_was(seed):
-    final = rollout(OPEN, SLOW["speaker"] if seed % 4 == 0 else BUYERS["linear"], seed).final
-    (deal,), moves = final.private["nature"], final.table.moves
-    own_voice = deal.seller["stance"], deal.seller
-    assert retell(moves, deal, own_voice) == moves
-    assert all(speech.hear(line) == speech.Speech() for line in lines(retell(moves, deal, None)))
-
-
-@pytest.mark.parametrize("voice", [another_game, another_type])
-def test_another_voice_says_other_words_at_the_same_prices(voice):
-    differ = 0
-    for seed in UNSEEN:
-        final = rollout(OPEN, BUYERS["linear"], seed).final
-        (deal,), moves = final.private["nature"], final.table.moves
-        told = retell(moves, deal, voice(deal))
-        prices = [[getattr(m.action, "price", None) for m in some] for some in (moves, told)]
-        assert prices[0] == prices[1]
-        differ += lines(told) != lines(moves)
-    assert differ > 0.8 * len(UNSEEN)  # a short deal may use no style of its own type
-
-
-def test_who_reads_plays_otherwise_with_other_words_and_who_reads_nothing_alike():
-    deaf = [words.play_hearing((ears, "bayesian"), UNSEEN[:4]) for ears in EARS]
-    assert all(own == deaf[0] for own in deaf)
-    silent = words.play_hearing(("words removed", "reader"), UNSEEN)
-    assert silent != words.play_hearing(("open", "reader"), UNSEEN)
-    assert silent[:4] == deaf[0][:4]
-
-
-def test_losses_are_paired_with_the_open_market():
-    data = words.hearing(("tuned", "linear"), episodes=4, workers=1)
-    words.Hearing.model_validate(data)
-    for row in data["rows"]:
-        own = next(r for r in data["rows"] if (r["player"], r["market"]) == (row["player"], "open"))
-        gap = own["grade"]["mean"] - row["grade"]["mean"]
-        assert row["less"]["mean"] == pytest.approx(gap, abs=1e-5)

@@ -54,21 +54,21 @@ def test_parameters_become_options_and_how_it_is_computed_is_no_setting(register
 
 
 def test_other_settings_never_replace_the_artifact(tmp_path):
-    oracle = find("oracle")
-    recorded = load(oracle.file).data.as_json()
+    worth = find("worth")
+    recorded = load(worth.file).data.as_json()
 
     def known(episodes: int = 4, *, workers: int = 2) -> dict[str, Any]:
         return recorded
 
-    oracle, own = replace(oracle, function=known), tmp_path / "mine.json"
-    made, file = oracle.run({"episodes": 5, "workers": 1}, root=tmp_path)
+    worth, own = replace(worth, function=known), tmp_path / "mine.json"
+    made, file = worth.run({"episodes": 5, "workers": 1}, root=tmp_path)
     assert (file, list(tmp_path.iterdir())) == (None, [])
     assert made.config == {"episodes": 5}
-    _, file = oracle.run({"episodes": 5, "workers": 1}, own, root=tmp_path)
+    _, file = worth.run({"episodes": 5, "workers": 1}, own, root=tmp_path)
     assert ([file], json.loads(own.read_text())["config"]) == ([*tmp_path.iterdir()], made.config)
-    _, file = oracle.run({"episodes": 4, "workers": 1}, root=tmp_path)
-    assert file == tmp_path / oracle.file
-    assert load(oracle.file, tmp_path).data == load(oracle.file).data
+    _, file = worth.run({"episodes": 4, "workers": 1}, root=tmp_path)
+    assert file == tmp_path / worth.file
+    assert load(worth.file, tmp_path).data == load(worth.file).data
 
 
 class Players(Record):
