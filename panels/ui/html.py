@@ -9,7 +9,6 @@ import re
 from base64 import b64encode
 from collections.abc import Callable
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 from markupsafe import Markup
@@ -17,16 +16,16 @@ from markupsafe import Markup
 from env import rupees
 from panels.ui import look, tables, terms, wiring
 from panels.ui.look import TEMPLATES, macros
+from sauda.serve.mcp import PICTURES
 
 __all__ = ["SAUDA", "SAY", "STRANGER", "goods", "macros", "picture", "text_link"]
-_FILE = Path(__file__).with_name("pictures.svg")
 _SYMBOL = re.compile(r'<symbol id="([^"]+)">(.*?)</symbol>', re.DOTALL)
 SAUDA, STRANGER = "sauda", "stranger"  # the language model; a player of whom nothing is told
 
 
 @cache
 def _drawings() -> dict[str, str]:
-    return dict(_SYMBOL.findall(_FILE.read_text(encoding="utf-8")))
+    return dict(_SYMBOL.findall(PICTURES.read_text(encoding="utf-8")))
 
 
 def picture(name: str, kind: str = "goods") -> Markup:

@@ -2,13 +2,16 @@
 
 A tool is a function below; its signature is its schema, and its docstring and the descriptions of
 its parameters are what an agent reads. The server answers one POST per message, without sessions of
-the protocol. A mistake of the caller is answered as a tool's error of one sentence.
+the protocol. A mistake of the caller is answered as a tool's error of one sentence. A client with
+MCP Apps (SEP-1865) draws a game in its chat by `table.html`; all others read the same text.
 
 A game is played at a seed that is drawn for it: no caller can choose one, since a seed stands for
 every hidden value and recorded games tell what theirs hid. The id of a game cannot be guessed, so
 whoever has it may play on, from any network address.
 """
 
+import csv
+import json
 import logging
 import secrets
 import time
@@ -17,15 +20,17 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import asdict, dataclass
 from functools import cache, partial
+from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from anyio.to_thread import run_sync
 from mcp.server.fastmcp.tools import Tool
 from mcp.server.lowlevel import Server
+from mcp.server.lowlevel.helper_types import ReadResourceContents
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
-from mcp.types import CallToolResult, TextContent, ToolAnnotations
+from mcp.types import CallToolResult, Resource, TextContent, ToolAnnotations
 from mcp.types import Tool as ToolDescription
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
+from pydantic import AnyUrl, BaseModel, ConfigDict, Field, ValidationError, create_model
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
@@ -33,6 +38,7 @@ from env import TASKS, IllegalAction, arena, episode
 from sauda.fairness import FairGate
 from sauda.games import game_of
 from sauda.games.transcript import to_json
+from sauda.language.lines import ENGLISH, HINDI, name_in, translate_phrases, translation
 from sauda.records.kinds import ArtifactError
 from sauda.records.store import ROOT, load
 from sauda.serve import game as served
@@ -51,6 +57,11 @@ FAILED = "The tool failed; the fault is the server's, and its log tells more."
 MOST_ACTIONS = 40  # of the legal ones, listed at a time
 LONGEST_NAME = 64  # characters of a task, a policy or the id of a game
 INSTRUCTIONS = f"{served.ABOUT} {served.RULES['mcp']}"
+
+TABLE, ARENA = "ui://sauda/table", "ui://sauda/arena"  # the view of either game
+APP = "text/html;profile=mcp-app"
+_FOLDER = Path(__file__).parent
+PICTURES = _FOLDER / "pictures.svg"  # a symbol per category of goods and per kind of player
 
 SHOWCASE, BEFORE_AFTER = "episodes/showcase.json", "episodes/before_after.json"
 GRADES = {
@@ -370,18 +381,60 @@ def review_game(room: Room, game_id: GameId) -> Row:
     }
 
 
+# What a client with MCP Apps draws
+
+
+@cache
+def app_page() -> str:
+    """The view of both games: one document that loads nothing and speaks with its host alone."""
+    page, style, script, words = (
+        (_FOLDER / f"table{end}").read_text(encoding="utf-8")
+        for end in (".html", ".css", ".js", "_words.csv")
+    )
+    said = {row.pop("key"): row for row in csv.DictReader(words.splitlines())}
+    page = page.replace("<!-- pictures -->", PICTURES.read_text(encoding="utf-8"))
+    page = page.replace("/* style */", style)
+    return page.replace("/* script */", f"const WORDS = {json.dumps(said)};\n{script}")
+
+
+def words_in(language: str, game: Row) -> Row:
+    """The item of a bazaar's game in a caller's language, and a gloss of each move's words.
+
+    A gloss follows from the public words alone; it is "" where they need none.
+    """
+    item, moves = game["bazaar"]["item"], game["bazaar"]["moves"]
+    words = ["" if move["agent"] == game["seat"] else move["message"] for move in moves]
+    return {
+        **{name: name_in(language, item[name]) for name in ("name", "condition")},
+        "glosses": [gloss(text, language) for text in words],
+    }
+
+
+def gloss(words: str, language: str) -> str:
+    """What a scripted player said, in `language`; "" where it is that, or a price alone."""
+    if not any(map(str.isalpha, words)):
+        return ""
+    classic = "" if language == ENGLISH else translation(words, language)
+    meant = classic or translate_phrases(words, language)
+    return "" if meant == words else meant
+
+
 MOVES = (new_game, offer, accept, reject, walk_away, arena_action)
 READS = (list_tasks, view_game, legal_actions, get_results, get_transcripts, review_game)
 TOOLS = {
     tool.__name__: Tool.from_function(tool, context_kwarg="room", structured_output=False)
     for tool in (*READS, *MOVES)
 }
+# Which view shows what a tool returns; one document draws whichever game it is.
+DRAWN = dict.fromkeys((new_game, view_game, offer, accept, reject, walk_away), TABLE)
+DRAWN[arena_action] = ARENA
 DESCRIBED = [
     ToolDescription(
         name=name,
         description=tool.description,
         inputSchema=tool.parameters,
         annotations=ToolAnnotations(readOnlyHint=tool.fn in READS, openWorldHint=False),
+        _meta={"ui": {"resourceUri": DRAWN[tool.fn]}} if tool.fn in DRAWN else None,
     )
     for name, tool in TOOLS.items()
 ]
@@ -397,6 +450,8 @@ class McpServer:
         self._server.list_tools()(self._list_tools)
         # Arguments are checked below, where a fault becomes a sentence.
         self._server.call_tool(validate_input=False)(self._call)
+        self._server.list_resources()(self._list_views)
+        self._server.read_resource()(self._read_view)
         self._manager = StreamableHTTPSessionManager(
             self._server, json_response=True, stateless=True
         )
@@ -416,16 +471,36 @@ class McpServer:
         chosen = self._server.request_context.request.query_params.get("tools")
         return [each for each in DESCRIBED if chosen is None or each.name in chosen.split(",")]
 
-    async def _call(self, name: str, arguments: Mapping[str, Any]) -> Row | CallToolResult:
+    async def _list_views(self) -> list[Resource]:
+        """The views that a client with MCP Apps may draw."""
+        names = {TABLE: "The bazaar's table", ARENA: "The GPU arena's market"}
+        return [Resource(uri=AnyUrl(uri), name=names[uri], mimeType=APP) for uri in names]
+
+    async def _read_view(self, uri: AnyUrl) -> list[ReadResourceContents]:
+        if str(uri) not in (TABLE, ARENA):
+            raise ValueError(f"There is no such resource; the views are {TABLE} and {ARENA}.")
+        return [ReadResourceContents(app_page(), APP, {"ui": {"prefersBorder": True}})]
+
+    async def _call(self, name: str, arguments: Mapping[str, Any]) -> CallToolResult:
         room = Room(self.games, address_of(self._server.request_context.request.scope))
         try:
-            return await run_sync(prepare_call(name, arguments, room))
+            return answer(await run_sync(prepare_call(name, arguments, room)))
         except (Refused, IllegalAction, ArtifactError) as error:
             sentence = str(error)
         except Exception:  # the package would send its text to the caller, and log nothing
             LOG.exception("the tool %s failed", name)
             sentence = FAILED
         return CallToolResult(content=[TextContent(type="text", text=sentence)], isError=True)
+
+
+def answer(row: Row) -> CallToolResult:
+    """What a tool returns, as text and as data; for a view also its words in other languages."""
+    languages = (ENGLISH, HINDI) if "bazaar" in row else ()
+    return CallToolResult(
+        content=[TextContent(type="text", text=json.dumps(row, indent=2))],
+        structuredContent=row,
+        _meta={"sauda/words": {each: words_in(each, row) for each in languages}},
+    )
 
 
 async def tool_schemas(request: Request) -> Response:
