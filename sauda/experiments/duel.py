@@ -32,7 +32,7 @@ class Duel(Record):
 
     games: Table[EpisodeRecord]  # one per player; the first is the game that was chosen
     seeds: list[int]  # of the games that the rule chose from
-    shares: list[Number]  # the share of each of them; null where it could not be shown
+    shares: list[Number | None]  # the share of each of them; null where it could not be shown
     models: dict[str, ModelSource]  # weights and sampling, by model name
 
 
