@@ -63,7 +63,7 @@ def replay_duel(artifact: Artifact, workers: int, root: Path) -> dict[str, Any]:
 )
 def duel(
     episodes: int = 100,  # from the first hold-out seed, from which the rule chooses
-    others: tuple[str, ...] = (BASE, "mini+sft", "mini+people", TUNED, BAYESIAN, LISTENER),
+    others: tuple[str, ...] = (BASE, "mini+people", TUNED, BAYESIAN, LISTENER),
 ) -> dict[str, Any]:
     """The data of the artifact.
 
