@@ -87,13 +87,18 @@ def limits(game: Game) -> tuple[float, float]:
     return instance.seller["reservation"], instance.buyer["reservation"]
 
 
-def quick_buttons(game: Game, shown_turns: int, translate: Translate) -> Markup:
-    """The moves that can be made now as buttons, or that there is none.
+def quick_buttons(
+    game: Game,
+    shown_turns: int,
+    translate: Translate,
+    offered: Sequence[tuple[str, str]] = (),
+) -> Markup:
+    """The moves that can be made now as buttons, or that there is none; then those of `offered`.
 
     `shown_turns` counts the turns that the browser shows: a press that comes late makes no move.
     """
     if game.over or game.waiting:
-        return HTML.quick(None, shown_turns)
+        return HTML.quick(None, shown_turns, offered=offered, say=translate)
     table, labels = game.observation.table, []
     for number, move in enumerate(quick_moves(game.observation)):
         label = translate(f"quick_{move.label}")
@@ -103,10 +108,16 @@ def quick_buttons(game: Game, shown_turns: int, translate: Translate) -> Markup:
             label += f" {rupees(table.bid if sells(game) else table.asks[-1])}"
         if move.action is not None:
             labels.append((label, number))
-    return HTML.quick(labels, shown_turns, game.unconfirmed is not None)
+    asked = game.unconfirmed is not None
+    return HTML.quick(labels, shown_turns, asked, offered, translate)
 
 
 # The chat -----------------------------------------------------------------------------------------
+
+
+def chat_classes(game: Game) -> list[str]:
+    """CSS classes of the chat: the face across, and whose colour the visitor's bubbles have."""
+    return [f"sauda-face-{_face_of(game)}"] + (["sauda-selling"] if sells(game) else [])
 
 
 def bubbles(conversation: Sequence[Mapping[str, str]]) -> list[dict[str, str]]:
@@ -134,8 +145,9 @@ def _bubble(words: str, price: str | None) -> str:
     read = next((words[m.start : m.end] for m in prices(words) if rupees(m.amount) == price), "")
     is_other = bool(read) and _digits(read) != _digits(price)
     tag = f"<b><i>{as_typed(read)} =</i> {price}</b>" if is_other else f"<b>{price}</b>"
+    rest = re.sub(rf"^{re.escape(price)}[.।]\s+", "", words)  # the tag says it already
     says_more = words.strip(" .!?,") != read.strip()
-    return f"{tag} {as_typed(words)}" if says_more else tag
+    return f"{tag} {as_typed(rest)}" if says_more else tag
 
 
 def _digits(text: str) -> str:
@@ -276,7 +288,7 @@ def _in_line(line: str, hear: Hear) -> Iterator[Finding]:
 def reading(game: Game, translate: Translate, language: str) -> Markup | str:
     """What is heard in the words of the seller, and of a buyer in the open market.
 
-    Empty in the classic game, whose sellers say no such words.
+    Empty where nothing is, as in the classic game, whose sellers say no such words.
     """
     market = game.play.state.table.standing
     if not (market or sells(game)):
@@ -285,13 +297,12 @@ def reading(game: Game, translate: Translate, language: str) -> Markup | str:
     lines = [offer.message for offer in asks if offer.message]
     if not sells(game):
         lines = [translate_phrases(line, language) for line in lines]
-    has_spoken = bool(lines)
     if asks and not asks[-1].message:
         lines.append("")
     heard = findings(lines, ears(game.task_name).hear)
     quote = mark(lines[-1], heard, translate) if heard else ""
     act = _act(bids, ears(game.task_name).act_in, translate) if market else ""
-    return HTML.reading(quote, heard, has_spoken, act, translate)
+    return HTML.reading(quote, heard, act, translate) if heard or act else ""
 
 
 def _offers_of(game: Game, seat: str) -> list[Offer]:

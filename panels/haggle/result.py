@@ -261,9 +261,13 @@ def to_query(game: Game) -> str:
     """The query string that opens the page at the setup of a finished game, with its "?"."""
     if not game.over:
         raise ValueError("a link would tell the seed of a game that still runs")
-    setup = {TASK: game.task_name, SEED: game.play.seed, AGAINST: chosen_opponent(game)}
-    if game.play.state.table.standing:
-        setup[ASK] = first_ask(game)
+    ask = first_ask(game) if game.play.state.table.standing else None
+    return address_of(game.task_name, game.play.seed, chosen_opponent(game), ask)
+
+
+def address_of(task_name: str, seed: int, opponent: str, ask: int | None) -> str:
+    """The query string of a game's setup; an `ask` is the opening by which it is known again."""
+    setup = {TASK: task_name, SEED: seed, AGAINST: opponent} | ({ASK: ask} if ask else {})
     return "?" + urlencode({"tab": "haggle", **setup}, safe="/")
 
 

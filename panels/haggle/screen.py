@@ -27,7 +27,6 @@ from sauda.sessions.bazaar import Game, before_unanswered, moves_of
 
 PICKS = ("seat", "market", "opponent", "backend", "language")  # fields of a visit, and pickers
 READY_SOON = 0.5  # seconds that a new game waits for a model that has nearly loaded
-SELLERS_CHAT = ["sauda-selling"]  # CSS: the user of the chat is in the seller's colour
 Updates = dict[Any, Any]  # new values, or components with new properties, by component
 
 
@@ -181,26 +180,6 @@ class Layout(ChatParts):
 
         The hundreds of items come once the page is open, see `tab.open_pickers`.
         """
-        # The heading, and what unfolds the pickers on a phone.
-        self.head = gr.HTML(HTML.head(translate, False), elem_id="haggle-head")
-        with gr.Row(elem_classes="sauda-actions", elem_id="haggle-pickers"):
-            self.seat = gr.Radio(
-                opponents.seat_choices(translate), value=FIRST.seat, label=translate("seat"),
-                scale=1, min_width=180, elem_id="haggle-seat",
-            )  # fmt: skip
-            self.market = gr.Dropdown(  # in the seller's seat, the item
-                opponents.market_choices(FIRST.seat)[:1], value=FIRST.market,
-                label=translate("ware"), scale=3, min_width=160, elem_id="haggle-market",
-            )  # fmt: skip
-            self.opponent = gr.Dropdown(
-                opponents.opponent_choices(FIRST.seat, FIRST.market), value=FIRST.opponent,
-                label=translate("buyer"), scale=3, min_width=160, elem_id="haggle-other",
-            )  # fmt: skip
-            self.new_game = gr.Button(translate("new"), scale=0, min_width=110)
-            self.language = gr.Radio(
-                LANGUAGES, value=FIRST.language, label=translate("language"), show_label=False,
-                container=False, scale=0, min_width=322, elem_id="haggle-language",
-            )  # fmt: skip
         with gr.Row(elem_id="haggle-table"):  # on a phone the stylesheet puts the brief first
             with gr.Column(scale=3, min_width=320, elem_id="haggle-talk"):
                 self.lay_out_chat("haggle", translate, height=340)
@@ -210,6 +189,7 @@ class Layout(ChatParts):
             with gr.Column(scale=2, min_width=280, elem_id="haggle-side"):
                 # The item, the own limit, and who sits across.
                 self.brief = gr.HTML(elem_id="haggle-given")
+                self._lay_out_pickers(translate)
                 # The offers, what is heard in the words, the result.
                 self.side = gr.HTML(elem_id="haggle-shown", js_on_load=PRESS)
         with gr.Accordion(translate("raw"), open=False) as self.details:
@@ -236,6 +216,29 @@ class Layout(ChatParts):
             self.message, self.send, self.details, self.backend,
         ]  # fmt: skip
         self.picks = [getattr(self, name) for name in PICKS]
+
+    def _lay_out_pickers(self, translate: Translate) -> None:
+        """Place what chooses a game."""
+        # The heading, and what unfolds the pickers on a phone.
+        self.head = gr.HTML(HTML.head(translate, False), elem_id="haggle-head")
+        with gr.Row(elem_classes="sauda-actions", elem_id="haggle-pickers"):
+            self.seat = gr.Radio(
+                opponents.seat_choices(translate), value=FIRST.seat, label=translate("seat"),
+                scale=1, min_width=180, elem_id="haggle-seat",
+            )  # fmt: skip
+            self.market = gr.Dropdown(  # in the seller's seat, the item
+                opponents.market_choices(FIRST.seat)[:1], value=FIRST.market,
+                label=translate("ware"), scale=3, min_width=160, elem_id="haggle-market",
+            )  # fmt: skip
+            self.opponent = gr.Dropdown(
+                opponents.opponent_choices(FIRST.seat, FIRST.market), value=FIRST.opponent,
+                label=translate("buyer"), scale=3, min_width=160, elem_id="haggle-other",
+            )  # fmt: skip
+            self.new_game = gr.Button(translate("new"), scale=0, min_width=110)
+            self.language = gr.Radio(
+                LANGUAGES, value=FIRST.language, label=translate("language"), show_label=False,
+                container=False, scale=0, min_width=322, elem_id="haggle-language",
+            )  # fmt: skip
 
 
 # What the tab shows -----------------------------------------------------------------------------
@@ -274,7 +277,7 @@ class Screen:
             page.brief: self.brief(visit),
             page.chat: gr.update(
                 value=game_view.bubbles(visit.chat.messages),
-                elem_classes=SELLERS_CHAT if sells(game) else [],
+                elem_classes=game_view.chat_classes(game),
                 placeholder=translate("you_open" if sells(game) else "unpacking"),
             ),
             page.moves: self.moves(visit, problem),
@@ -319,12 +322,9 @@ class Screen:
             ("take_back", "undo", bool(moves_of(game)) and not game.over),
             ("stand_in", "stand_in", game.waiting and not asks and bool(problem)),
         )
-        return HTML.moves(
-            problem,
-            game_view.quick_buttons(movable, len(game.play.turns), translate),
-            [(name, key) for name, key, shows in offered if shows],
-            translate,
-        )
+        shown = [(name, key) for name, key, shows in offered if shows]
+        turns = len(game.play.turns)
+        return HTML.moves(problem, game_view.quick_buttons(movable, turns, translate, shown))
 
     def after(self, visit: Visit, board: Board) -> Markup:
         """After the end the card, with what may come next; and the way back to an earlier move."""

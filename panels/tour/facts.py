@@ -10,6 +10,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from panels.haggle.opponents import bare_stages
+from panels.results.models import FILE as COMPARISON
 from panels.results.models import (
     best_script,
     buyer_name,
@@ -24,6 +25,7 @@ from panels.training.tab import cost, machine
 from panels.ui.html import SAY
 from panels.ui.look import SERIES, line_style, style_figure, with_minus_signs
 from sauda.cloud.jobs import PRICES_READ
+from sauda.experiments import duel
 from sauda.experiments.comparison import (
     AUTARKY,
     BASE,
@@ -64,12 +66,21 @@ def chain(stage: str = SAUDA) -> list[Artifact]:
 
 
 def in_short(runs: Sequence[Artifact]) -> str:
-    """Model, training time, hardware and cost of the chain of `runs` in a sentence."""
+    """Model, training time, hardware and cost of `runs`, and what they gained with people.
+
+    Raises ArtifactError where a buyer of the duel was not measured.
+    """
     minutes, costs = sum(run.data.seconds for run in runs) / 60, [*map(cost, runs)]
     machines = list(dict.fromkeys(map(machine, runs)))
     dollars = None if None in costs else sum(costs)
     model, month = PARAMETERS[runs[0].data.base.name], f"{PRICES_READ:%B %Y}"
-    return SAY.in_short(model, minutes, machines, dollars, month)
+    comparison = load(COMPARISON)
+    rows = rows_by_policy(comparison, duel.TASK)
+    if missing := {BASE, duel.SPEAKER} - rows.keys():
+        fault = f"artifacts/{comparison.file} lacks {', '.join(missing)} on {duel.TASK}"
+        raise ArtifactError(fault, entry(comparison.file).command)
+    before, after = rows[BASE], rows[duel.SPEAKER]
+    return SAY.in_short(model, minutes, machines, dollars, month, before, after)
 
 
 def curve(runs: Sequence[Artifact], comparison: Artifact) -> go.Figure:

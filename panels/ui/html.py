@@ -38,6 +38,14 @@ def picture(name: str, kind: str = "goods") -> Markup:
     ).format(kind, Markup(_drawings()[name]))
 
 
+def as_file(name: str) -> str:
+    """The drawing `name` as an SVG file of black lines."""
+    return (
+        '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 64 64" fill="none" stroke="#000" '
+        f'stroke-width="3" stroke-linecap="round">{_drawings()[name]}</svg>'
+    )
+
+
 def goods(category: str) -> Markup:
     """The drawing of a category of the catalogue, such as "Mobile phones"."""
     return picture(category.lower().replace(" ", "-"))

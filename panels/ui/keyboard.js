@@ -17,11 +17,12 @@ function setStops() {
 new MutationObserver(setStops)
   .observe(document, { childList: true, subtree: true, attributeFilter: ["aria-selected"] });
 
-// Nothing can be said in a game before it is there.
+// Nothing can be said in a game before it is there. As it comes, a phone shows it from its brief on.
 new MutationObserver(() => {
   for (const say of document.querySelectorAll("[id$=-say]")) {
-    const part = say.closest("[role=tabpanel]");
-    say.inert = !!part?.querySelector("[role=log]") && !part.querySelector(".sauda-brief");
+    const part = say.closest("[role=tabpanel]"), was = say.inert, brief = part?.querySelector(".sauda-brief");
+    say.inert = !!part?.querySelector("[role=log]") && !brief;
+    if (was && brief && innerWidth <= 700) brief.scrollIntoView();
   }
 }).observe(document, { childList: true, subtree: true });
 

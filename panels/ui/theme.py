@@ -9,6 +9,8 @@ from urllib.parse import quote
 
 import gradio as gr
 
+from env import TYPES
+from panels.ui.html import SAUDA, STRANGER, as_file
 from panels.ui.look import PALETTE, SERIES
 
 FOLDER = Path(__file__).parent
@@ -41,8 +43,16 @@ def _palette_rules() -> str:
     return "\n".join(rules)
 
 
+def _face_rules() -> str:
+    """For each drawn face the class by which a chat shows it, as a mask in the ink's colour."""
+    return "\n".join(
+        f'.sauda-face-{name} {{ --face: url("data:image/svg+xml,{quote(as_file(name))}"); }}'
+        for name in (*TYPES, STRANGER, SAUDA)
+    )
+
+
 SCENE = _read("scene.css")  # of the Tour, which the first view shows before the page is drawn
-CSS = "\n".join((font_faces(), _palette_rules(), _read("look.css"), SCENE))
+CSS = "\n".join((font_faces(), _palette_rules(), _face_rules(), _read("look.css"), SCENE))
 
 # The stylesheet goes into the head as it stands: Gradio rewrites what `launch(css=…)` is given, and
 # in doing so breaks `:is(a, b)`, media queries on the page itself and shorthands with variables.

@@ -60,7 +60,6 @@ def test_a_visitor_sells_a_bicycle_to_the_small_model(open_page):
     expect(chat_of(page)).to_have_count(before + 2, timeout=REPLIED)
     expect(page.get_by_role("button", name="Stop")).to_be_hidden(timeout=REPLIED)
     if not card.is_visible():
-        expect(page.locator("#haggle-reads")).to_contain_text("Sauda")
         accept = page.get_by_role("button", name=re.compile("^Accept"))
         accept.click()
         asked = chat_of(page).filter(has_text="nuksaan hoga")  # in the language of its words

@@ -1,24 +1,27 @@
 """The Tour's figures are those of the artifacts."""
 
+import re
 from dataclasses import replace
-from html import escape
+from html import escape, unescape
+from urllib.parse import parse_qsl
 
 import pytest
 
-from env import EndReason
+from env import Offer, rupees
 from panels import PANELS
+from panels.haggle.tab import shared_game
 from panels.results.models import rows_by_policy
 from panels.results.question import side
-from panels.tour import facts, tab
+from panels.tour import duel, facts, tab
 from panels.training.tab import RENTED, cost, table_of_runs
-from panels.transcripts.tab import pairs_of, typical
 from panels.ui.tables import with_interval
 from sauda.cloud.jobs import PRICES_READ, flavor
-from sauda.experiments.comparison import BASE, OURS
-from sauda.policies import BUYERS
+from sauda.experiments.comparison import BASE, OURS, TUNED
+from sauda.experiments.duel import SPEAKER
+from sauda.language.phrases import language_of
 from sauda.records.kinds import ArtifactError
 from sauda.records.store import load
-from tests.support.measured import games_before_and_after, model_comparison
+from tests.support.measured import model_comparison
 
 
 def test_the_tours_figures_are_those_of_the_artifacts():
@@ -75,7 +78,7 @@ def test_a_run_costs_what_the_hub_rents_such_a_machine_for_and_says_when_that_wa
     for device, name in (("x86_64 CPU", RENTED), ("NVIDIA H200", "h200")):
         dollars = hours * flavor(name).price
         assert cost(on(device)) == pytest.approx(dollars)
-        assert f"${dollars:.2f} " in facts.in_short([on(device)])
+        assert f"${dollars:.2f} (" in facts.in_short([on(device)])
         assert f"{PRICES_READ:%B %Y}" in facts.in_short([on(device)])
         table = table_of_runs({"sft": on(device)})
         assert f"${flavor(name).price:.2f} for {name}" in table
@@ -84,47 +87,56 @@ def test_a_run_costs_what_the_hub_rents_such_a_machine_for_and_says_when_that_wa
 
 
 def test_a_reply_that_is_no_move_is_quoted_short_and_escaped():
-    record = games_before_and_after()
-    why = next(p.why for p in record.data.tasks[0].chosen if p.before.end == EndReason.FORFEIT)
-    pair = pairs_of(record, facts.MARKET)[why]
-    games = tab.recorded_games(pair)
+    games = duel.recorded()
     reply = "<img src=x onerror=alert(1)>" + "z" * 200
-    written = pair.model_copy(
-        update={"before": pair.before.model_copy(update={"replies": [reply]})}
-    )
-    shown = str(tab.race(games, written))
+    shown = str(duel.draw(*games[SPEAKER], BASE, games[BASE][0], [reply]))
     assert "<img" not in shown
     assert "&lt;img" in shown
     assert "z" * 100 not in shown
-    assert "…”, which is no move" in shown
+    assert "names no price" in shown
 
 
-def test_games_played_again_are_compared_move_by_move():
-    pair = typical(games_before_and_after(), facts.MARKET)
-    games = tab.recorded_games(pair)
-    assert "move by move as recorded" in tab.compare(games, games)
-    other = [games[1], games[1]]
-    assert "before training took other moves" in tab.compare(games, other)
+def test_each_recorded_line_in_another_language_has_its_english():
+    turns = [turn for game, _ in duel.recorded().values() for turn in game.turns if turn.action]
+    lines = {turn.action.message for turn in turns} - {""}
+    assert {line for line in lines if language_of(line) != "en" and not duel.gloss(line)} == set()
+    assert all("#" not in duel.gloss(line) for line in lines)
+
+
+def test_the_verdict_is_the_recorded_share_and_its_link_leads_to_the_same_seller():
+    game, _ = duel.recorded()[SPEAKER]
+    shown = str(duel.scene())
+    assert f"Sauda took {duel.share_of(game):.0%}." in shown
+    query = dict(parse_qsl(unescape(re.search(r'href="\?([^"]+)"', shown)[1])))
+    begun = shared_game(query)
+    assert begun.play.seed == game.seed
+    assert begun.play.turns[0].action == game.turns[0].action
+
+
+def test_another_buyers_recorded_game_is_drawn_at_once():
+    script, _ = duel.recorded()[TUNED]
+    shown = str(duel.scene(TUNED))
+    assert all(rupees(turn.action.price) in shown for turn in script.trajectory("buyer")
+               if isinstance(turn.action, Offer))  # fmt: skip
+    assert f"took {duel.share_of(script):.0%}" in shown
+    assert duel.scene("<b>") == duel.scene()  # any client can send anything
 
 
 def test_without_artifacts_it_is_the_header_alone(monkeypatch):
     def missing(file):
         raise ArtifactError(f"artifacts/{file} is missing")
 
-    monkeypatch.setattr(tab, "load", missing)
+    monkeypatch.setattr(duel, "load", missing)
     shown = tab.first_view("<h1>Sauda</h1>", [panel.TITLE for panel in PANELS])
     assert "<h1>Sauda</h1>" in shown
     assert "<main></main>" in shown
     assert all(f"<span>{escape(panel.TITLE)}</span>" in str(shown) for panel in PANELS)
 
 
-def test_games_played_now_are_compared_with_those_recorded_before_training_alone(monkeypatch):
-    pair = typical(games_before_and_after(), facts.MARKET)
-    games = tab.recorded_games(pair)
-    monkeypatch.setattr(tab, "of_this_page", lambda task, name: BUYERS["linear"])
-    monkeypatch.setattr(tab, "rivals", lambda: {tab.BEFORE: "Before", "boulware": "Boulware"})
-    told = {name: list(tab.play_beside(pair, games, name))[-1] for name in ("boulware", "<b>")}
-    assert "Played now, in this page." in told["boulware"]
-    assert "Boulware" in told["boulware"]
-    assert "recorded one" in told["<b>"]  # as if nobody were named
-    assert "recorded one" not in told["boulware"]
+def test_games_played_now_are_compared_with_the_recorded_ones(monkeypatch):
+    games = {name: game for name, (game, _) in duel.recorded().items()}
+    monkeypatch.setattr(duel, "rollout", lambda task, name, seed: games[name])
+    monkeypatch.setattr(duel, "of_this_page", lambda task, name: name)
+    assert "move by move as recorded" in [*duel.play_live(TUNED)][-1]
+    monkeypatch.setattr(duel, "of_this_page", lambda task, name: BASE)
+    assert "other moves than recorded" in [*duel.play_live(TUNED)][-1]

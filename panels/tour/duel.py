@@ -1,0 +1,179 @@
+"""The first screen: a recorded bargain in its own words, and other buyers with the same seller.
+
+The recorded game plays at once, by the stylesheet's animation alone. A link leads the visitor to
+the same seller. How other buyers fared there is drawn from the record, and both games on show
+can be played again live.
+"""
+
+import csv
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from pathlib import Path
+
+from markupsafe import Markup
+
+from env import Episode, Offer, Turn, get_task, rollout, rupees, shares
+from panels.haggle.opponents import HIDDEN
+from panels.haggle.result import address_of
+from panels.results.models import policy_label
+from panels.transcripts.episodes import of_this_page
+from panels.transcripts.view import limits
+from panels.ui.html import SAUDA, SAY, STRANGER, goods, macros, picture
+from panels.ui.look import note, trouble
+from panels.ui.terms import capital
+from sauda.experiments.comparison import BASE
+from sauda.experiments.duel import FILE, SPEAKER, TASK
+from sauda.games.transcript import from_json, in_words
+from sauda.llm.registry import is_model
+from sauda.llm.types import ReplyError
+from sauda.records.store import load
+
+HTML = macros("tour")
+WRITTEN = 40  # characters shown of a reply that is no move
+PRICE = re.compile(r"₹[\d,]*\d")
+Bubble = tuple[str, Markup, Markup, str]  # the seat, its face, the words, the words in English
+
+
+def recorded() -> Mapping[str, tuple[Episode, Sequence[str]]]:
+    """The games at the seed on show by player, each with the replies of a language model.
+
+    Raises ArtifactError without the record.
+    """
+    games = load(FILE).data.games
+    return {game.policy: (from_json(game.as_json()), game.replies) for game in games}
+
+
+def rivals() -> list[tuple[str, str]]:
+    """Label and name of those who bargained with the same seller, as they stand in the record."""
+    return [
+        ("Before training" if name == BASE else capital(policy_label(name)), name)
+        for name in recorded()
+        if name != SPEAKER
+    ]
+
+
+def scene(rival: str = BASE, can_press: bool = True) -> Markup:
+    """The recorded game as it opens, beside that of `rival`; of BASE where there is none such.
+
+    Without the buttons unless the visitor `can_press` them.
+    """
+    games = recorded()
+    rival = rival if rival in dict(map(reversed, rivals())) else BASE
+    return draw(*games[SPEAKER], rival, *games[rival], can_press)
+
+
+def draw(
+    game: Episode,
+    replies: Sequence[str],
+    rival: str,
+    other: Episode,
+    other_replies: Sequence[str],
+    can_press: bool = True,
+) -> Markup:
+    """The model's game at a stall, the verdict with the way on, and the game of `rival`.
+
+    `replies` are those of a language model, of which one that is no move is quoted.
+    """
+    (instance,) = game.final.private["nature"]
+    item, ask = instance.item, game.turns[0].action.price
+    labels = {name: label for label, name in rivals()}
+    return HTML.race(
+        (goods(item.category), rupees(item.list_price), capital(item.name)),
+        bubbles(game, SPEAKER, replies),
+        *scale(game),
+        f"{share_of(game):.0%}",
+        address_of(TASK, game.seed, HIDDEN, int(ask)) if can_press else "",
+        (
+            labels[rival],
+            bubbles(other, rival, other_replies),
+            SAY.rival_end(share_of(other), other.end),
+        ),
+    )
+
+
+def share_of(game: Episode) -> float:
+    """The buyer's share of what lies between both limits."""
+    (share,) = shares(game.final, "buyer")
+    return share
+
+
+def bubbles(game: Episode, buyer: str, replies: Sequence[str]) -> list[Bubble]:
+    """Each move of a game: the seat, the face, what was said, the same in English."""
+    stance = game.final.private["nature"][0].seller["stance"]
+    faces = {"seller": stance.type, "buyer": SAUDA if is_model(buyer) else STRANGER}
+    return [
+        (turn.agent, picture(faces[turn.agent], "face"), *_said(turn, replies))
+        for turn in game.turns
+    ]
+
+
+def _said(turn: Turn, replies: Sequence[str]) -> tuple[Markup | str, str]:
+    """What was said with a move, its price set off, and the same in English."""
+    if turn.action is None:
+        wrote = f"“{replies[-1][:WRITTEN].strip()}…”" if replies else "…"
+        return wrote, "names no price, so the game is lost"
+    words = turn.action.message
+    if not isinstance(turn.action, Offer):
+        return words or capital(in_words(TASK, turn)), gloss(words)
+    price = rupees(turn.action.price)
+    before, said, after = words.partition(price)
+    if not said:
+        before, after = "", f" {words}" if words else ""
+    return Markup("{}<b>{}</b>{}").format(before, price, after), gloss(words)
+
+
+def gloss(words: str) -> str:
+    """A recorded line in English by `gloss.csv`, which has "#" for prices; "" where it lacks it."""
+    prices = iter(PRICE.findall(words))
+    return re.sub("#", lambda _: next(prices), _glosses().get(PRICE.sub("#", words), ""))
+
+
+@cache
+def _glosses() -> Mapping[str, str]:
+    with Path(__file__).with_name("gloss.csv").open(encoding="utf-8", newline="") as file:
+        return {row["words"]: row["english"] for row in csv.DictReader(file)}
+
+
+def scale(game: Episode) -> tuple[list[tuple[str, float, int]], tuple[str, str]]:
+    """Each price: its style, percents from the seller's limit to the buyer's, row; both limits.
+
+    The deal comes last. Nothing where no price serves both sides.
+    """
+    (high, low), past = limits(game), game.final.table.past
+    if high <= low:
+        return [], ("", "")
+    prices = [
+        ("sauda-asked" if turn.agent == "seller" else "", turn.action.price, row)
+        for row, turn in enumerate(game.turns)
+        if isinstance(turn.action, Offer)
+    ]
+    if past and past[-1].price is not None:
+        prices.append(("sauda-deal", past[-1].price, len(game.turns)))
+    marks = [
+        (style, round(100 * min(1.0, max(0.0, (price - low) / (high - low))), 1), row)
+        for style, price, row in prices
+    ]
+    return marks, (rupees(round(low)), rupees(high))
+
+
+def play_live(rival: str) -> Iterator[Markup]:
+    """The games of the model and of `rival`, played now, and whether they are as recorded."""
+    games, task = recorded(), get_task(TASK)
+    rival = rival if rival in games else BASE
+    yield scene(rival) + note("Both play; that takes up to a minute.")
+    try:
+        played = [
+            rollout(task, of_this_page(task, name), games[name][0].seed)
+            for name in (SPEAKER, rival)
+        ]
+    except ReplyError as error:
+        yield scene(rival) + trouble(error)
+        return
+    apart = [
+        name
+        for name, now in zip((SPEAKER, rival), played, strict=True)
+        if [turn.action for turn in now.turns] != [turn.action for turn in games[name][0].turns]
+    ]
+    drawn = draw(played[0], games[SPEAKER][1], rival, played[1], games[rival][1])
+    yield drawn + note(SAY.played_again([policy_label(name) for name in apart]))
