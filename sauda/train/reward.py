@@ -3,12 +3,12 @@
     python -m sauda train form      # where it begins
     python -m sauda train reward
 
-In each step the learner plays games to their ends. In one state of each, drawn at random, it makes
-a group of moves, and what a move is worth is found out by playing on from it: a state is a value
-and chance is drawn at reset, so all members of a group meet the same seller. A cheap partner plays
-on, who does what the learner did lately in states like that one. The reward of a move is the mean
-grade of the games that it leads to, less the mean of its group (Shao et al. 2024), by TRL's
-GRPOTrainer. No act, price or value of a planner is in it.
+A cheap partner, who does what the learner did lately in states like the one at hand, plays games to
+their ends. In one state of each, drawn at random, the learner makes a group of moves, and what a
+move is worth is found out by letting the partner play on from it: a state is a value and chance is
+drawn at reset, so all members of a group meet the same seller and the same luck. The reward of a
+move is the mean grade of the games that it leads to, less the mean of its group (Shao et al. 2024),
+by TRL's GRPOTrainer. No act, price or value of a planner is in it.
 """
 
 import math
@@ -20,9 +20,20 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from env import Accept, IllegalAction, Observation, Offer, Play, Task, WalkAway, advance, move
+from env import (
+    Accept,
+    IllegalAction,
+    Observation,
+    Offer,
+    Play,
+    Task,
+    WalkAway,
+    advance,
+    begin,
+    move,
+)
 from sauda.games import game_of
-from sauda.llm.turn import ModelGame, PlayerSpec, new_game, play_games, play_turn
+from sauda.llm.turn import ModelGame, PlayerSpec, play_turn
 from sauda.train import grpo
 from sauda.train.checks import agreements
 from sauda.train.common import Run, option
@@ -42,15 +53,15 @@ class RewardSettings(GRPOSettings):
 
     init_adapter: str = "form"
     tasks: tuple[str, ...] = option("tasks of the games, in turn", ("bazaar/open-3",))
-    prompts_per_step: int = 10  # games of the learner, in each of which one state is chosen
+    prompts_per_step: int = 10  # games of the partner, in each of which one state is chosen
     num_generations: int = 14  # moves in that state; they share a prompt, which is read once
     per_device_train_batch_size: int = 14
-    playouts: int = option("games played on from each move", 6)
+    playouts: int = option("games played on from each move", 16)
     memory: int = option("moves of the learner that its partner goes by", 400)
     max_steps: int = option("steps of the optimizer", 600)
     max_new_tokens: int = 16  # a move without words
     temperature: float = 1.0
-    learning_rate: float = 1e-4
+    learning_rate: float = 2e-4
     lr_scheduler_type: str = "constant_with_warmup"
     warmup_steps: float = 5
     beta: float = 0.0
@@ -150,50 +161,53 @@ class MovesPlayedOn(Games):
         self.partner = Partner(self.settings.memory)
 
     def play(self, instances: Sequence[tuple[str, int]], step: int) -> list[ModelGame]:
-        """The groups of moves, each a game of one turn."""
+        """The groups of moves, each a game of one turn, in states of the partner's games."""
         if step and not self.partner.moves:
             self.partner.load(self.run.folder / MEMORY.format(step))
         elif step % self.settings.save_steps == 0:
             self.partner.save(self.run.folder / MEMORY.format(step))
-        games = [new_game(task_of(name, "training"), seed, (step + 1,))
-                 for name, seed in instances]  # fmt: skip
-        player = PlayerSpec(self.learner, self.settings.constrained)
-        play_games(games, player)
-        self.rng = rng = np.random.default_rng([self.settings.seed, STREAM, step])
-        members = range(self.settings.num_generations)
-        chosen = [game.turns[rng.integers(len(game.turns))].before for game in games]
-        branches = [ModelGame(game.task, before, (step + 1, member))
-                    for game, before in zip(games, chosen, strict=True)
-                    for member in members]  # fmt: skip
-        play_turn(branches, player)
-        for game in (*games, *branches):
-            for turn in game.turns:
-                if not isinstance(turn.parsed.proposal, IllegalAction):
-                    self.partner.remember(turn.obs, turn.parsed.proposal)
-        self.games, self.step = games, step
+        self.step, members = step, range(self.settings.num_generations)
+        branches, self.ends = [], []
+        for name, seed in instances:
+            task, rng = task_of(name, "training"), self.rng(seed, self.settings.playouts)
+            *states, end = self.go_on(task, advance(task, task.opponents, begin(task, seed)), rng)
+            self.ends.append(ModelGame(task, end, ()))
+            before = states[rng.integers(len(states))]
+            branches += [ModelGame(task, before, (step + 1, member)) for member in members]
+        play_turn(branches, PlayerSpec(self.learner, self.settings.constrained))
+        for game in branches:
+            (turn,) = game.turns
+            if not isinstance(turn.parsed.proposal, IllegalAction):
+                self.partner.remember(turn.obs, turn.parsed.proposal)
         return branches
 
     def figures(self, games: Sequence[ModelGame], rewards: np.ndarray) -> dict[str, float]:
-        """The figures of a step; deals and grades are those of the learner's own games."""
-        per_step = len(self.games) + len(games) * self.settings.playouts
+        """The figures of a step; the grades and deals of whole games are those of the partner."""
+        per_step = len(self.ends) + len(games) * self.settings.playouts
         return super().figures(games, rewards) | {
-            "agreement_rate": agreements(self.games),
             "games": float(per_step * (self.step + 1)),
-            "game_grade": float(np.mean([game.grade for game in self.games])),
+            "agreement_rate": agreements(self.ends),
+            "game_grade": float(np.mean([game.grade for game in self.ends])),
         }
 
     def earn(self, game: ModelGame) -> float:
-        """The mean grade of the games that the partner plays on."""
+        """The mean grade of the games that the partner plays on, with the same luck in a group."""
         if not game.running:
             return game.grade
-        return float(np.mean([*self.play_on(game.task, game.play)]))
+        ends = [
+            [*self.go_on(game.task, game.play, self.rng(game.play.seed, number))][-1]
+            for number in range(self.settings.playouts)
+        ]
+        return float(np.mean([game.task.grade(end.state) for end in ends]))
 
-    def play_on(self, task: Task, play: Play) -> Iterator[float]:
-        """The grades of `playouts` games from the learner's turn in `play`."""
-        for _ in range(self.settings.playouts):
-            now = play
-            while task.env.to_act(now.state) is not None:
-                obs = task.env.observe(now.state, task.learner)
-                now = move(task, now, self.partner(obs, self.rng))
-                now = advance(task, task.opponents, now)
-            yield task.grade(now.state)
+    def rng(self, game: int, number: int) -> np.random.Generator:
+        """What draws the partner's moves in its `number`th try at the game of a seed."""
+        return np.random.default_rng([self.settings.seed, STREAM, game, number])
+
+    def go_on(self, task: Task, play: Play, rng: np.random.Generator) -> Iterator[Play]:
+        """`play` at each turn of the learner, where its partner moves, and at the end."""
+        while task.env.to_act(play.state) is not None:
+            yield play
+            obs = task.env.observe(play.state, task.learner)
+            play = advance(task, task.opponents, move(task, play, self.partner(obs, rng)))
+        yield play

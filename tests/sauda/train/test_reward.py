@@ -30,10 +30,16 @@ def test_random_moves_lose_nothing_and_win_little():
     settings = RewardSettings(playouts=1)
     games = object.__new__(MovesPlayedOn)
     games.settings, games.partner = settings, Partner(settings.memory)
-    games.rng = np.random.default_rng(0)
     grades = [games.earn(new_game(TASK, seed)) for seed in range(80)]
     assert min(grades) >= 0  # within the limit
     assert np.mean(grades) < 0.15
+
+
+def test_members_of_a_group_meet_the_same_luck():
+    settings = RewardSettings(playouts=2)
+    games = object.__new__(MovesPlayedOn)
+    games.settings, games.partner = settings, Partner(settings.memory)
+    assert games.earn(new_game(TASK, 5)) == games.earn(new_game(TASK, 5, (1, 3)))
 
 
 def test_a_partner_does_what_the_learner_did_in_such_a_state_and_keeps_to_its_limit():
