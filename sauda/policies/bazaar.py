@@ -239,13 +239,12 @@ class Speaker:
 
 @dataclass(frozen=True)
 class Says(Speaker):
-    """Says the same with its first bid, or with every bid."""
+    """Says the same with every bid."""
 
     text: str
-    every: bool = False
 
     def words(self, obs: Observation, price: float) -> str:
-        return self.text if self.every or not obs.table.bids else ""
+        return self.text
 
 
 @dataclass(frozen=True)
