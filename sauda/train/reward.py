@@ -42,21 +42,21 @@ class RewardSettings(GRPOSettings):
 
     init_adapter: str = "form"
     tasks: tuple[str, ...] = option("tasks of the games, in turn", ("bazaar/open-3",))
-    prompts_per_step: int = 8  # games of the learner, in each of which one state is chosen
-    num_generations: int = 24  # moves in that state; many cost little, since they share a prompt
-    per_device_train_batch_size: int = 24
+    prompts_per_step: int = 10  # games of the learner, in each of which one state is chosen
+    num_generations: int = 14  # moves in that state; they share a prompt, which is read once
+    per_device_train_batch_size: int = 14
     playouts: int = option("games played on from each move", 6)
     memory: int = option("moves of the learner that its partner goes by", 400)
     max_steps: int = option("steps of the optimizer", 600)
     max_new_tokens: int = 16  # a move without words
     temperature: float = 1.0
-    learning_rate: float = 5e-5  # at 1e-4 it learnt in three steps to walk away, and no more
+    learning_rate: float = 1e-4
     lr_scheduler_type: str = "constant_with_warmup"
     warmup_steps: float = 5
     beta: float = 0.0
     first_seed: int = 20_000
-    save_steps: int = 20
-    eval_games: int = option("training games that checkpoints play", 100)
+    save_steps: int = 30
+    eval_games: int = option("training games that checkpoints play", 80)
     stage: ClassVar[str] = "reward"
 
     scale_rewards: ClassVar[str] = "none"  # a group that differs by chance alone stays small
