@@ -143,7 +143,6 @@ def lay_out(table: Table) -> None:
 # Columns ------------------------------------------------------------------------------------------
 
 SEEDS = {"all": "all seeds", "unseen": "unseen listings or labs"}
-SEATS = {"buyer": "buys", "seller": "sells"}
 QUESTIONS = {  # of comparisons, of losses and of games
     "schedule": "schedule, compared with its control",
     "cycles": "two cycles, compared with one",
@@ -189,7 +188,6 @@ IN_WORDS: Mapping[str, Callable[[Any], Any]] = {  # of a value, or of a row wher
     "published": in_words,
     "spaced": lambda name: name.replace("_", " "),
     "seeds": SEEDS.get,
-    "seat": SEATS.get,
     "distance": _distance,
     "question": QUESTIONS.get,
     "run": plain,

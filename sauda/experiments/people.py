@@ -135,8 +135,8 @@ def players(seat: Seat, rule: Dance) -> Mapping[str, Callable[[int], Policy]]:
         "best rule": seat.plays(rule),
         **seat.others,
         **seat.slow,
-        **{f"says {name}": Says(silent, phrase, True) for name, phrase in seat.phrases.items()},
-        "says all": Says(silent, " ".join(seat.phrases.values()), True),
+        **{f"says {name}": Says(silent, phrase) for name, phrase in seat.phrases.items()},
+        "says all": Says(silent, " ".join(seat.phrases.values())),
     }
     return {
         **{name: (lambda seed, policy=policy: policy) for name, policy in fixed.items()},

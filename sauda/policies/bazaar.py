@@ -1,9 +1,8 @@
 """Scripted contestants for the bazaar, each with its source.
 
 `wait` and `expert` use how the published sellers behave in general; no policy here knows the hidden
-values of an episode. The last add words to the bids of another buyer of the open market: `Keyed`
-listens first, the others show what words do not do: a fixed phrase, a false price, babble, the
-seller's own words.
+values of an episode. The last add words to the bids of another buyer of the open market and show
+what words do not do: a fixed phrase, a false price, babble, the seller's own words.
 """
 
 from dataclasses import dataclass, replace
@@ -11,8 +10,7 @@ from math import ceil
 
 import numpy as np
 
-from env import Accept, Observation, Offer, Policy, TimeDependent, WalkAway, corpus, speech
-from env import market as rules
+from env import Accept, Observation, Offer, Policy, TimeDependent, WalkAway, corpus
 from sauda.policies.listener import line_of
 
 Action = Offer | Accept | WalkAway
@@ -239,34 +237,12 @@ class Speaker:
 
 @dataclass(frozen=True)
 class Says(Speaker):
-    """Says the same with its first bid, or with every bid."""
+    """Says the same with every bid."""
 
     text: str
-    every: bool = False
 
     def words(self, obs: Observation, price: float) -> str:
-        return self.text if self.every or not obs.table.bids else ""
-
-
-@dataclass(frozen=True)
-class Keyed(Speaker):
-    """Says, once, what moves the type whose style it heard most."""
-
-    after: int = 2  # lines with a style that it waits for
-    since: int = 1  # the first round in which it speaks
-
-    def words(self, obs: Observation, price: float) -> str:
-        moves = obs.table.moves
-        styles = [speech.hear(m.action.message).style for m in moves if m.agent == "seller"]
-        styles = [style for style in styles if style]
-        has_spoken = any(move.action.message for move in moves if move.agent == "buyer")
-        if obs.round + 1 < self.since or has_spoken or len(styles) < max(1, self.after):
-            return ""
-        act, quote = rules.KEYS[max(styles, key=styles.count)], obs.own["quote"]
-        is_low = price < rules.CASH_FROM * obs.opening_ask
-        if (act == "outside" and not quote) or (act == "cash" and is_low):
-            return ""
-        return speech.buyer_line(act, quote or 0, 0.0)
+        return self.text
 
 
 @dataclass(frozen=True)

@@ -6,15 +6,16 @@ away: from a share of the rounds on, where the ask is above so many of its limit
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from functools import cache
 from math import exp, log
 from typing import Any, ClassVar
 
 import numpy as np
 
-from env import Accept, Observation, Offer, Policy, WalkAway, conceded
-from sauda.policies.bazaar import Keyed, bid
+from env import Accept, Observation, Offer, Policy, WalkAway, conceded, speech
+from env import market as rules
+from sauda.policies.bazaar import bid
 from sauda.policies.people import Dance
 from sauda.policies.ruled import Ruled
 from sauda.records.store import ROOT, load
@@ -92,14 +93,31 @@ class Fixed(Family):
 
 @dataclass(frozen=True)
 class TimedKeyed(Timed):
-    """Concedes with time and says the key of the style that it heard most, once."""
+    """Concedes with time and says, once, what moves the type whose style it heard most."""
 
     name = "time-dependent, says the key"
     after: int = within(1, 5, "number")  # lines with a style that it waits for
     since: int = within(1, 5, "number")  # the first round in which it speaks
 
     def __call__(self, obs: Observation, rng: np.random.Generator) -> Action:
-        return Keyed(super().__call__, self.after, self.since)(obs, rng)
+        action = super().__call__(obs, rng)
+        if not isinstance(action, Offer):
+            return action
+        return replace(action, message=self.words(obs, action.price))
+
+    def words(self, obs: Observation, price: float) -> str:
+        """The pitch for that style with a bid of `price`; "" before it waited, or after one."""
+        moves = obs.table.moves
+        styles = [speech.hear(m.action.message).style for m in moves if m.agent == "seller"]
+        styles = [style for style in styles if style]
+        has_spoken = any(move.action.message for move in moves if move.agent == "buyer")
+        if obs.round + 1 < self.since or has_spoken or len(styles) < max(1, self.after):
+            return ""
+        act, quote = rules.KEYS[max(styles, key=styles.count)], obs.own["quote"]
+        is_low = price < rules.CASH_FROM * obs.opening_ask
+        if (act == "outside" and not quote) or (act == "cash" and is_low):
+            return ""
+        return speech.buyer_line(act, quote or 0, 0.0)
 
 
 FAMILIES: Mapping[str, type[Family]] = {

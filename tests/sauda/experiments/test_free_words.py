@@ -67,6 +67,14 @@ def test_leaving_numbers_out_ends_where_it_costs_too_much():
     assert len(kept) + len(dropped) == 2
 
 
+def test_ears_that_slip_hear_another_meaning_now_and_then():
+    task = worth.task_of("open-3")
+    lines = worth.opening_lines(task, task.opponents["seller"], range(50_000, 50_030))
+    assert all(worth.Misreader(0.0)(line) == worth.ear.hear(line) for line in lines)
+    slips = [worth.Misreader(0.3)(line) != worth.ear.hear(line) for line in lines]
+    assert 0 < sum(slips) < len(lines)
+
+
 def test_permuted_ears_hear_what_was_not_said():
     heard = worth.Permuted()
     assert heard("one line") == heard("one line")
