@@ -16,11 +16,11 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from env import TASKS, ChatGame
 from env.fingerprint import of_opponents, of_prompt, of_rules
+from sauda.games import RANKED
 from sauda.llm.model import ADAPTERS, HUB, TRAINED
 from sauda.records.kinds import ENTRIES
 from sauda.records.seeds import SPLITS, first_seeds
 from sauda.records.store import Artifact, load, read_json
-from sauda.serve.leaderboard import RANKED
 
 COMPARED = ("evaluation/model-comparison.json", "evaluation/arena-model-comparison.json")
 FAMILIES = ("classic", "market", "arena")

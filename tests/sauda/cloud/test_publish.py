@@ -69,11 +69,9 @@ def test_a_recorded_game_can_be_played_again_from_its_row(dataset):
         assert rows["seed"].isin(SPLITS[split]).all()
         for name in ("classic/career_10", "bazaar/open", "arena/single_trade"):
             task = get_task(name)
-            policy = next(
-                n for n in policies_of(task) if n in set(rows.query("task == @name").policy)
-            )
-            row = rows.query("task == @name and policy == @policy").iloc[2]
-            again = rollout(task, policies_of(task)[policy], int(row["seed"]))
+            scripts, played = policies_of(task), rows[rows["task"] == name]
+            row = played[played["policy"].isin(scripts) & (played["seed"] % 50_000 == 2)].iloc[0]
+            again = rollout(task, scripts[row["policy"]], int(row["seed"]))
             assert round(task.grade(again.final), 6) == row["grade"]
 
 
