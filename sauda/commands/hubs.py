@@ -17,24 +17,21 @@ def add(commands: Any) -> None:
     parser.add_argument("models", nargs="*", default=["sauda-mini"], metavar="NAME")
     parser.add_argument("--host", default="127.0.0.1", help="another one lets others ask as well")
     parser.add_argument("--port", type=int, default=8000)
-    verbs = add_command(commands, "publish").add_subparsers(required=True, metavar="VERB")
-    about = "write the data set of tasks and recorded games, an environment and a benchmark"
-    verb = add_command(verbs, "dataset", publish_dataset, about)
-    verb.add_argument("--space", default="", metavar="OWNER/NAME", help="that serves the games")
-    verb.add_argument("--seeds", type=int, default=200, help="of each task and split")
-    _add_target(verb)
-    about = "write an adapter with its card and its results at the benchmark"
-    verb = add_command(verbs, "model", publish_model, about)
-    verb.add_argument("adapter", help="under artifacts/adapters/, such as sft")
-    verb.add_argument("--dataset", required=True, metavar="OWNER/NAME", help="the benchmark")
-    _add_target(verb)
-
-
-def _add_target(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--folder", required=True, type=Path, help="to write, new")
-    parser.add_argument(
-        "--upload", metavar="OWNER/NAME", help="repository of the Hub; without it nothing is sent"
+    verbs = add_command(commands, "publish").add_subparsers(
+        required=True, metavar="KIND", dest="kind"
     )
+    about = "the data set of tasks and recorded games, an environment and a benchmark"
+    dataset = add_command(verbs, "dataset", publish, about)
+    dataset.add_argument("--space", default="", metavar="OWNER/NAME", help="that serves the games")
+    dataset.add_argument("--seeds", type=int, default=200, help="of each task and split")
+    about = "an adapter with its card and its results at the benchmark"
+    model = add_command(verbs, "model", publish, about)
+    model.add_argument("adapter", help="under artifacts/adapters/, such as sft")
+    model.add_argument("--dataset", required=True, metavar="OWNER/NAME", help="the benchmark")
+    for verb in (dataset, model):
+        verb.add_argument("--folder", required=True, type=Path, help="to write, new")
+        about = "repository of the Hub; without it nothing is sent"
+        verb.add_argument("--upload", metavar="OWNER/NAME", help=about)
 
 
 @with_reason
@@ -62,42 +59,28 @@ def serve_model(options: argparse.Namespace) -> None:
 
 
 @with_reason
-def publish_dataset(options: argparse.Namespace) -> None:
-    """Write the data set, and upload it where that is asked for."""
-    from sauda.cloud.publish import write_dataset
+def publish(options: argparse.Namespace) -> None:
+    """Write a folder for the Hub, and upload it where a repository is named.
 
-    _make_new(options.folder)
-    write_dataset(options.folder, options.space, options.seeds)
-    _upload(options, "dataset")
+    What the repository has and the folder has not is deleted there.
+    """
+    from huggingface_hub import HfApi
 
+    from sauda.cloud.publish import write_dataset, write_model
 
-@with_reason
-def publish_model(options: argparse.Namespace) -> None:
-    """Write an adapter with its card and results, and upload it where that is asked for."""
-    from sauda.cloud.publish import write_model
-
-    _make_new(options.folder)
-    write_model(options.folder, options.adapter, options.dataset)
-    _upload(options, "model")
-
-
-def _make_new(folder: Path) -> None:
-    """Make the folder; ValueError where there is one that holds something."""
+    folder = options.folder
     folder.mkdir(parents=True, exist_ok=True)
     if any(folder.iterdir()):
         raise ValueError(f"{folder} holds something; name a new folder")
-
-
-def _upload(options: argparse.Namespace, kind: str) -> None:
-    """Upload the folder where a repository is named; what is there and not in it is deleted."""
-    from huggingface_hub import HfApi
-
-    files = [path for path in options.folder.rglob("*") if path.is_file()]
-    size = sum(path.stat().st_size for path in files) / 2**20
-    print(f"wrote {len(files)} files, {size:.1f} MiB, to {options.folder}")
+    if options.kind == "dataset":
+        write_dataset(folder, options.space, options.seeds)
+    else:
+        write_model(folder, options.adapter, options.dataset)
+    size = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()) / 2**20
+    print(f"wrote {folder}, {size:.1f} MiB")
     if not options.upload:
-        print(f"a dry run: --upload OWNER/NAME sends it to the Hub as a {kind}")
+        print(f"a dry run: --upload OWNER/NAME sends it to the Hub as a {options.kind}")
         return
-    api, about = HfApi(), {"repo_id": options.upload, "repo_type": kind}
+    api, about = HfApi(), {"repo_id": options.upload, "repo_type": options.kind}
     api.create_repo(**about, exist_ok=True)
-    print(api.upload_folder(**about, folder_path=options.folder, delete_patterns="*"))
+    print(api.upload_folder(**about, folder_path=folder, delete_patterns="*"))
