@@ -1,6 +1,7 @@
-"""`python -m sauda serve-model`: what others' tools reach."""
+"""`python -m sauda serve-model|publish`: what others' tools reach."""
 
 import argparse
+from pathlib import Path
 from typing import Any
 
 from sauda.commands.console import add_command, with_reason
@@ -16,6 +17,21 @@ def add(commands: Any) -> None:
     parser.add_argument("models", nargs="*", default=["sauda-mini"], metavar="NAME")
     parser.add_argument("--host", default="127.0.0.1", help="another one lets others ask as well")
     parser.add_argument("--port", type=int, default=8000)
+    verbs = add_command(commands, "publish").add_subparsers(
+        required=True, metavar="KIND", dest="kind"
+    )
+    about = "the data set of tasks and recorded games, an environment and a benchmark"
+    dataset = add_command(verbs, "dataset", publish, about)
+    dataset.add_argument("--space", default="", metavar="OWNER/NAME", help="that serves the games")
+    dataset.add_argument("--seeds", type=int, default=200, help="of each task and split")
+    about = "an adapter with its card and its results at the benchmark"
+    model = add_command(verbs, "model", publish, about)
+    model.add_argument("adapter", help="under artifacts/adapters/, such as sft")
+    model.add_argument("--dataset", required=True, metavar="OWNER/NAME", help="the benchmark")
+    for verb in (dataset, model):
+        verb.add_argument("--folder", required=True, type=Path, help="to write, new")
+        about = "repository of the Hub; without it nothing is sent"
+        verb.add_argument("--upload", metavar="OWNER/NAME", help=about)
 
 
 @with_reason
@@ -40,3 +56,31 @@ def serve_model(options: argparse.Namespace) -> None:
     print(f"{', '.join(options.models)} at {address}", flush=True)
     app = models_app(service, options.models)
     uvicorn.run(app, host=options.host, port=options.port, log_level="warning")
+
+
+@with_reason
+def publish(options: argparse.Namespace) -> None:
+    """Write a folder for the Hub, and upload it where a repository is named.
+
+    What the repository has and the folder has not is deleted there.
+    """
+    from huggingface_hub import HfApi
+
+    from sauda.cloud.publish import write_dataset, write_model
+
+    folder = options.folder
+    folder.mkdir(parents=True, exist_ok=True)
+    if any(folder.iterdir()):
+        raise ValueError(f"{folder} holds something; name a new folder")
+    if options.kind == "dataset":
+        write_dataset(folder, options.space, options.seeds)
+    else:
+        write_model(folder, options.adapter, options.dataset)
+    size = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()) / 2**20
+    print(f"wrote {folder}, {size:.1f} MiB")
+    if not options.upload:
+        print(f"a dry run: --upload OWNER/NAME sends it to the Hub as a {options.kind}")
+        return
+    api, about = HfApi(), {"repo_id": options.upload, "repo_type": options.kind}
+    api.create_repo(**about, exist_ok=True)
+    print(api.upload_folder(**about, folder_path=folder, delete_patterns="*"))

@@ -8,7 +8,7 @@ opponents and turn episodes into words and figures; `transcript.py` writes and r
 
 from collections.abc import Mapping
 
-from env import ARENA_TASKS, BAZAAR_TASKS, Policy, Task, arena_prompt, bazaar_prompt
+from env import ARENA_TASKS, BAZAAR_TASKS, TASKS, Policy, Task, arena_prompt, bazaar_prompt
 from sauda.games import arena_columns, bazaar_columns
 from sauda.games.adapter import Game
 from sauda.records.seeds import is_unseen_game
@@ -35,6 +35,8 @@ ARENA = Game(
     others=arena_columns.DRAWN,
 )
 GAMES: Mapping[str, Game] = {game.name: game for game in (BAZAAR, ARENA)}
+# The classic games rank nobody: a script that only waits wins nearly everything there.
+RANKED = tuple(name for name in TASKS if not name.startswith("classic/"))
 
 
 def game_of(task: Task | str) -> Game:

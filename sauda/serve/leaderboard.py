@@ -26,9 +26,10 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from env import TASKS, Episode, episode, get_task
+from env import Episode, episode, get_task
 from env.fingerprint import of_prompt
 from sauda.experiments.evaluate import opponents_hash, task_hash
+from sauda.games import RANKED
 from sauda.records.schemas.base import Interval
 from sauda.records.seeds import LEADERBOARD, leaderboard_seed, seed_in_json, whole_seed
 from sauda.records.store import read_object
@@ -44,8 +45,6 @@ MOST_BYTES = 2**20  # of an entry's moves
 WAITING = 1_000  # entries that nobody has begun, the newest; 5 KB each
 UNFINISHED = "unfinished"  # how a game ended that was not over at the deadline
 SHOWN = 100  # entries at a time
-# The classic games rank nobody: a script that only waits wins nearly everything there.
-RANKED = tuple(name for name in TASKS if not name.startswith("classic/"))
 BEGAN = 0.0  # of each game: an entry has a deadline, its single games have none
 KIND = "leaderboard_entry/1"  # of a record
 

@@ -16,7 +16,7 @@ from uuid import uuid4
 import llguidance
 from fastapi import FastAPI, Request
 from fastapi.responses import JSONResponse, StreamingResponse
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 from starlette.middleware.cors import CORSMiddleware
 
 from sauda.fairness import Limits, Visitor
@@ -42,17 +42,18 @@ class Part(BaseModel):
     text: str
 
 
+def in_one(content: Any) -> Any:
+    """A text of several parts as one."""
+    if not isinstance(content, list):
+        return content
+    return "".join(Part.model_validate(part).text for part in content)
+
+
 class Message(BaseModel):
     """A message of a chat."""
 
     role: Literal["system", "user", "assistant"]
-    content: str | list[Part]
-
-    @property
-    def text(self) -> str:
-        """Its text, of all parts together."""
-        parts = self.content
-        return parts if isinstance(parts, str) else "".join(part.text for part in parts)
+    content: Annotated[str, BeforeValidator(in_one)]
 
 
 class Format(BaseModel):
@@ -101,10 +102,14 @@ def models_app(service: ReplyService, names: Sequence[str]) -> FastAPI:
         asked = await read_chat(request)
         if asked.model not in names:
             raise Refused(404, f"the models of this server are {', '.join(names)}")
-        chat = [{"role": message.role, "content": message.text} for message in asked.messages]
+        chat = [message.model_dump() for message in asked.messages]
         if sum(len(message["content"]) for message in chat) > MOST_CHARACTERS:
             raise Refused(400, f"a chat has at most {MOST_CHARACTERS} characters")
-        worker = worker_of(asked, service, Visitor(uuid4().hex, address_of(request.scope)))
+        most = min(asked.max_completion_tokens or asked.max_tokens, MOST_TOKENS)
+        drawn = {"temperature": asked.temperature, "median": asked.temperature == 0}
+        sampling = replace(DEFAULT_SAMPLING, top_p=asked.top_p, max_new_tokens=most, **drawn)
+        visitor = Visitor(uuid4().hex, address_of(request.scope))
+        worker = ModelWorker(asked.model, service, asked.model, sampling, visitor)
         updates = worker.stream_async(chat, asked.seed, schema_of(asked.response_format))
         pieces = (update async for update in updates if isinstance(update, Reply))
         first = await anext(pieces)  # what is refused is refused before an answer has begun
@@ -158,17 +163,13 @@ def schema_of(asked: Format) -> Schema | None:
     return schema
 
 
-def worker_of(asked: Chat, service: ReplyService, visitor: Visitor) -> ModelWorker:
-    """The model that is asked for, with the sampling that is asked for."""
-    most = min(asked.max_completion_tokens or asked.max_tokens, MOST_TOKENS)
-    drawn = {"temperature": asked.temperature, "median": asked.temperature == 0}
-    sampling = replace(DEFAULT_SAMPLING, top_p=asked.top_p, max_new_tokens=most, **drawn)
-    return ModelWorker(asked.model, service, asked.model, sampling, visitor)
-
-
 async def events(asked: Chat, reply: Reply, more: AsyncIterator[Reply]) -> AsyncIterator[str]:
     """The reply as server-sent events: what each piece adds, why it ended, the count of tokens."""
     kind, sent = "chat.completion.chunk", 0
+
+    def event(row: Mapping[str, Any]) -> str:
+        return f"data: {json.dumps(row, ensure_ascii=False)}\n\n"
+
     yield event(answer(asked, kind, {"delta": {"role": "assistant", "content": ""}}))
     try:
         while True:
@@ -184,11 +185,6 @@ async def events(asked: Chat, reply: Reply, more: AsyncIterator[Reply]) -> Async
     if asked.stream_options.get("include_usage"):
         yield event(answer(asked, kind) | {"choices": [], "usage": usage_of(reply)})
     yield "data: [DONE]\n\n"
-
-
-def event(row: Mapping[str, Any]) -> str:
-    """A row as an event."""
-    return f"data: {json.dumps(row, ensure_ascii=False)}\n\n"
 
 
 def answer(
