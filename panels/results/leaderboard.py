@@ -1,9 +1,11 @@
 """Leaderboard: agents and people that played hidden games here, beside what was measured."""
 
+import os
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
+from pathlib import Path
 from typing import Any
 
 import gradio as gr
@@ -64,6 +66,8 @@ CHECK = (
     " each game"
 )
 
+SIGNS_IN = "SAUDA_OPENROUTER"  # a variable: where it is set, a visitor can sign in there for a key
+BRING = Path(__file__).with_name("bring_model.js").read_text(encoding="utf-8")
 DOCUMENT = (REPOSITORY / "docs" / "leaderboard.md").read_text(encoding="utf-8")
 CODE = re.search(r"```python\n(.*?)```", DOCUMENT, re.DOTALL)[1]  # that enters an agent
 
@@ -274,6 +278,9 @@ def build(tab: gr.Tab) -> None:
         shown["game"] = game = gr.HTML(NOBODY, elem_id="leaderboard-game")
         how = {"trigger_mode": "always_last", **QUIET_UNCHECKED}
         gr.on([entry.input, number.input], show_game, [entry, number], game, **how)
+    with gr.Accordion("Bring your model, keep your key", open=False, elem_classes="sauda-fold"):
+        form = HTML.bring_model(task_choices(RANKED), SIGNS_IN in os.environ)
+        gr.HTML(form, elem_id="leaderboard-bring", js_on_load=BRING)
     with gr.Accordion("Enter your agent: the whole code", elem_classes="sauda-fold"):
         code = PARTS.program(CODE, f"results-{NAME}-code")
         gr.HTML(HTML.how_to_enter(GAMES, HOURS) + code, js_on_load=PRESS)

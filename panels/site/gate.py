@@ -38,9 +38,9 @@ NOT_MCP = re.compile(rf"/mcp/?|{MCP_ADDRESS}/(?!schema$).+")  # where agents loo
 SOCKET = "/ws"  # of the OpenEnv environment; the page has no other
 OPENENV = {
     "GET": r"/(openapi\.json|docs|metadata|schema|state|score|tasks|list_environments)"
-    r"|/sauda/splits|/leaderboard(/games|/people)?",
-    "POST": rf"/(reset|step|leaderboard/(enter|withdraw)|sauda/(tasks|num_tasks|task|task_range))"
-    rf"|{NOT_MCP.pattern}",
+    r"|/sauda/splits|/leaderboard(/games|/people|/typical)?",
+    "POST": r"/(reset|step|leaderboard/(enter|turn|withdraw)"
+    rf"|sauda/(tasks|num_tasks|task|task_range))|{NOT_MCP.pattern}",
 }
 # The page takes no files, fetches none, and keeps no links to a state of it.
 NOT_HERE = re.compile(rf"{API}/(upload|proxy=|deep_link|file=https?:)", re.IGNORECASE)

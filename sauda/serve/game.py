@@ -159,6 +159,7 @@ class ServedGame(LearnerGame):
     is_entered: bool = False  # a game of the leaderboard: its seed stays hidden at the end, too
     steps: int = 0
     error: str = ""  # why the last action was refused
+    refusals: int = 0  # of the last actions, in a row
     ended: str = ""  # why the game was forfeited
     parts: Mapping[str, float] = field(default_factory=dict)  # of the last step's reward, by name
 
@@ -197,20 +198,26 @@ def act(game: ServedGame, action: SaudaAction, now: float) -> ServedGame:
     if game.over:
         raise ValueError("this episode is over; reset starts a new one")
     if now - game.began > MOST_SECONDS:
-        return _forfeit(game, f"an episode lasts at most {MOST_SECONDS:.0f} seconds")
+        return forfeit(game, f"an episode lasts at most {MOST_SECONDS:.0f} seconds")
     if game.steps >= MOST_STEPS:
-        return _forfeit(game, f"an episode has at most {MOST_STEPS} steps")
+        return forfeit(game, f"an episode has at most {MOST_STEPS} steps")
     task, before = game.task, game.play
     try:
         play = env.move(task, before, env_action(action, game.task_name))
     except env.IllegalAction as error:
-        return replace(game, steps=game.steps + 1, error=str(error), parts={})
+        return refuse(game, str(error))
     play = env.advance(task, task.opponents, play)
-    after = replace(game, play=play, steps=game.steps + 1, error="")
+    after = replace(game, play=play, steps=game.steps + 1, error="", refusals=0)
     return replace(after, parts=_parts(before, after))
 
 
-def _forfeit(game: ServedGame, why: str) -> ServedGame:
+def refuse(game: ServedGame, why: str) -> ServedGame:
+    """The game after a move that the rules refuse: a step, and nothing else."""
+    return replace(game, steps=game.steps + 1, error=why, refusals=game.refusals + 1, parts={})
+
+
+def forfeit(game: ServedGame, why: str) -> ServedGame:
+    """The game as its player loses it, for `why`."""
     play = replace(game.play, forfeit=True)
     after = replace(game, play=play, steps=game.steps + 1, error="", ended=why)
     return replace(after, parts=_parts(game.play, after))

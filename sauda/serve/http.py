@@ -24,6 +24,7 @@ from openenv.core.env_server import (
 from openenv.core.env_server.types import ResetResponse, StepResponse
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from sauda.serve import chats
 from sauda.serve import leaderboard as boards
 from sauda.serve.game import (
     ABOUT,
@@ -58,6 +59,7 @@ DRAWN_LENGTH = len(uuid4().hex)
 Id = Annotated[str, Field(min_length=1, max_length=LONGEST_ID)]
 Label = Annotated[str, Field(min_length=1, max_length=LONGEST_ID - DRAWN_LENGTH - 1)]
 IdInQuery = Annotated[Id, Query(description="The episode_id that reset returned in metadata.")]
+LONGEST_REPLY = 10_000  # characters; a move is looked for in the first 4,000
 UNKNOWN = "No episode of this id is kept; reset starts one and returns its id in metadata."
 RESET_EXAMPLE = {"task": "bazaar/open", "seed": 7}
 STEP_EXAMPLE = {
@@ -125,6 +127,17 @@ class Entered(BaseModel):
     deadline: str = Field(
         description=f"{boards.HOURS:.0f} hours from now; what is not over then is lost."
     )
+
+
+class Reply(BaseModel):
+    """A model's reply to the prompt of a game and step; without one the prompt is sent again."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    token: str = Field(max_length=LONGEST_ID, description="The secret that entering gave.")
+    game: int = 0
+    step: int = 0
+    reply: str | None = Field(None, max_length=LONGEST_REPLY)
 
 
 class BoardRow(BaseModel):
@@ -310,7 +323,7 @@ BOARD: dict[str, Any] = {"responses": PROBLEMS, "tags": ["Leaderboard"]}  # of i
 
 
 def _add_entering(app: FastAPI, state: Any) -> None:
-    """Add `/leaderboard/enter` and `withdraw`."""
+    """Add `/leaderboard/enter`, `turn`, `typical` and `withdraw`."""
 
     @app.post("/leaderboard/enter", **BOARD)
     def enter(request: Request, body: Enter) -> Entered:
@@ -330,6 +343,18 @@ def _add_entering(app: FastAPI, state: Any) -> None:
         with sentences():
             ticket = boards.own_board().enter(name, task, rules)
         return Entered(**vars(ticket) | {"deadline": boards.in_utc(ticket.deadline)})
+
+    @app.post("/leaderboard/turn", **BOARD)
+    def turn(body: Reply) -> chats.Turn:
+        """Take a language model's reply as its move, and return the prompt of its next one."""
+        with sentences():
+            return chats.take_turn(body.token, body.game, body.step, body.reply)
+
+    @app.get("/leaderboard/typical", **BOARD)
+    def typical(task: TaskInQuery = boards.RANKED[0]) -> chats.Typical:
+        """About how much a language model reads and writes in an entry of a task."""
+        with sentences():
+            return chats.typical_entry(boards.check_task(task))
 
     @app.post("/leaderboard/withdraw", **BOARD)
     def withdraw(body: Withdraw) -> Withdrawn:

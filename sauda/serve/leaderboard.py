@@ -33,7 +33,7 @@ from sauda.games import RANKED
 from sauda.records.schemas.base import Interval
 from sauda.records.seeds import LEADERBOARD, leaderboard_seed, seed_in_json, whole_seed
 from sauda.records.store import read_object
-from sauda.serve.game import WORST, SaudaAction, SentAction, ServedGame, act, start
+from sauda.serve.game import WORST, SaudaAction, SentAction, ServedGame, act, forfeit, start
 from sauda.serve.names import skeleton
 from sauda.statistics import exact_interval, mean_interval
 
@@ -47,6 +47,8 @@ UNFINISHED = "unfinished"  # how a game ended that was not over at the deadline
 SHOWN = 100  # entries at a time
 BEGAN = 0.0  # of each game: an entry has a deadline, its single games have none
 KIND = "leaderboard_entry/1"  # of a record
+# The last action of a game that a language model lost, since its replies held no move.
+FORFEIT: Mapping[str, Any] = {"action_type": "forfeit"}
 
 VARIABLE = "SAUDA_DATA"
 OF_A_SPACE = Path("/data")  # where a Space has its storage, if it was given any
@@ -80,7 +82,10 @@ def replay_game(
     """The game of `seed` after these actions; ValueError where one of them comes after its end."""
     game = start(task_name, seed, episode_id, BEGAN, is_entered=True)
     for action in actions:
-        game = act(game, SentAction.model_validate(action), BEGAN)
+        if action == FORFEIT:
+            game = forfeit(game, "its replies held no legal move")
+        else:
+            game = act(game, SentAction.model_validate(action), BEGAN)
     return game
 
 

@@ -24,6 +24,8 @@ def server(*script: Any) -> Iterator[tuple[str, list]]:
 
     A request is its path, its body, and its Authorization header.
 
+    Pages of other sites may ask it, as they may some providers.
+
     A line is a status, a dict to answer with, bytes to send as they are, "hang", "close", or a
     function from a request's body to one of these.
     """
@@ -43,10 +45,17 @@ def server(*script: Any) -> Iterator[tuple[str, list]]:
             status = line if isinstance(line, int) else 200
             body = line if isinstance(line, bytes) else json.dumps(line).encode()
             self.send_response(status)
+            self.send_header("Access-Control-Allow-Origin", "*")
             self.send_header("Content-Type", "application/json")
             self.send_header("Content-Length", str(len(body)))
             self.end_headers()
             self.wfile.write(body)
+
+        def do_OPTIONS(self):
+            self.send_response(204)
+            self.send_header("Access-Control-Allow-Origin", "*")
+            self.send_header("Access-Control-Allow-Headers", "authorization, content-type")
+            self.end_headers()
 
         def log_message(self, *_):
             pass

@@ -89,6 +89,46 @@ def test_the_printed_client_runs_with_the_pinned_package_and_with_the_newest(sit
     assert "'policy': 'you'" in review
 
 
+VIEWS = """
+import asyncio, sys
+from mcp import ClientSession
+from mcp.client.streamable_http import {http}
+
+async def main():
+    async with {http}(sys.argv[1]) as (read, write, *_), ClientSession(read, write) as session:
+        await session.initialize()
+        tools = (await session.list_tools()).model_dump(by_alias=True)["tools"]
+        for uri in {{tool["_meta"]["ui"]["resourceUri"] for tool in tools if tool["_meta"]}}:
+            read = await session.read_resource(uri)
+            (view,) = read.model_dump(by_alias=True)["contents"]
+            print(uri, view["mimeType"], view["_meta"]["ui"], len(view["text"]))
+        try:
+            await session.read_resource("ui://sauda/other")
+        except Exception as error:
+            print(error)
+
+asyncio.run(main())
+"""
+
+
+@pytest.mark.parametrize("newest", [False, True], ids=["pinned", "newest"])
+def test_a_client_with_mcp_apps_finds_the_view_of_each_game(site, newest):
+    if newest and not NEWEST.is_dir():
+        unavailable(f"mcp 2 is not in {NEWEST}; `make` installs it there")
+    done = subprocess.run(
+        [sys.executable, "-c", VIEWS.format(http="streamable_http_client"), site.address + PATH],
+        env=os.environ | ({"PYTHONPATH": str(NEWEST)} if newest else {}),
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert done.returncode == 0, done.stderr
+    *views, refused = sorted(done.stdout.splitlines(), key=lambda line: not line.startswith("ui:"))
+    assert [view.split()[0] for view in sorted(views)] == ["ui://sauda/arena", "ui://sauda/table"]
+    assert all("text/html;profile=mcp-app {'prefersBorder': True}" in view for view in views)
+    assert "the views are ui://sauda/table and ui://sauda/arena" in refused
+
+
 @pytest.mark.parametrize("path", ["/mcp", "/mcp/", f"{PATH}/sse", f"{PATH}/http/"])
 def test_an_agent_that_comes_to_another_address_is_told_the_right_one(site, path):
     """By its client, which shows an answer of JSON-RPC and no body of another status."""

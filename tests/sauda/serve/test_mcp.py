@@ -1,14 +1,16 @@
 """The tools for agents in this process: what they show, what they refuse, what they record."""
 
 import json
+import re
 from typing import Any
 
 import pytest
 
 from env import ARENA_TASKS, TASKS, IllegalAction, arena
+from panels.ui.look import PALETTE
 from sauda.serve import game as games
 from sauda.serve.limits import MOST_EPISODES, Episodes, Refused
-from sauda.serve.mcp import DESCRIBED, UNKNOWN, Room, prepare_call
+from sauda.serve.mcp import DESCRIBED, UNKNOWN, Room, answer, app_page, gloss, prepare_call
 from tests.support.cases import cases
 
 every_task = pytest.mark.parametrize("task_name", TASKS)
@@ -144,3 +146,61 @@ def test_legal_actions_of_a_lab_can_be_taken_as_they_are_listed(agent, at_one_se
     agent.begin("arena/market_round")
     some = agent.play("legal_actions")
     assert {each["action_type"] for each in some["actions"]} == some["counts"].keys()
+
+
+# The view that a client with MCP Apps draws -------------------------------------------------------
+
+LETTERS = {"hi": re.compile("[\u0904-\u0939]"), "en": re.compile("[A-Za-z]")}
+FOREIGN = {"en": "hi", "hi": "en"}
+
+
+@every_task
+def test_the_text_of_an_answer_is_the_game_alone_and_foreign_words_have_a_gloss(
+    agent, task_name, monkeypatch
+):
+    glossed = set()
+    for seed in range(8):
+        monkeypatch.setattr(games, "draw_seed", lambda seed=seed: seed)
+        game = agent.begin(task_name)
+        if task_name not in ARENA_TASKS:
+            factor = 3 if game["seat"] == "seller" else 0.5
+            price = int(factor * game["bazaar"]["item"]["list_price"])
+            game = agent.play("offer", price=price, message="कुछ कम कीजिए?")
+        told = answer(game)
+        assert told.content[0].text == json.dumps(game, indent=2)
+        assert told.structuredContent == game
+        for language, words in told.meta["sauda/words"].items():
+            moves = game["bazaar"]["moves"]
+            for move, meant in zip(moves, words["glosses"], strict=True):
+                foreign = LETTERS[FOREIGN[language]].search(move["message"])
+                if move["agent"] == game["seat"] or not any(map(str.isalpha, move["message"])):
+                    assert meant == ""
+                elif foreign:
+                    assert LETTERS[language].search(meant), move["message"]
+                    assert not LETTERS[FOREIGN[language]].search(meant)
+                    glossed.add(language)
+    if task_name in (*ARENA_TASKS, "bazaar/sell") or "mute" in task_name:
+        assert glossed == set()
+    else:  # the classic sellers speak English
+        assert glossed == ({"hi"} if task_name.startswith("classic/") else {"hi", "en"})
+
+
+def test_a_gloss_means_the_same_and_a_price_alone_needs_none():
+    assert gloss("दाम तय है।", "en") == "Rate is rate."
+    assert gloss("Rate is rate.", "hi") == "दाम तय है।"
+    assert [gloss("₹760.", "hi"), gloss("Rate is rate.", "en")] == ["", ""]
+
+
+def test_the_view_is_one_document_that_loads_nothing_and_has_the_colours_of_the_page():
+    page = app_page()
+    assert not re.search(r"(src|href)=|@import|url\(|https?://(?!www\.w3\.org)", page)
+    for name, pair in PALETTE.items():
+        if f"--{name}:" in page:
+            assert f"--{name}: light-dark({', '.join(pair)})" in page
+    known = json.loads(re.search(r"const WORDS = (\{.*\});", page)[1])
+    named = set(re.findall(r'say\("(\w+)"', page))
+    assert named <= known.keys()
+    assert {f"did_{kind}" for kind in ("accept", "walk")} | set(arena.KINDS) <= known.keys()
+    for key, words in known.items():
+        slots = [sorted(re.findall(r"\{\w+\}", words[language])) for language in ("en", "hi")]
+        assert slots[0] == slots[1], key

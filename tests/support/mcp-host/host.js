@@ -16,6 +16,7 @@ window.openView = async (tool, given, context, capabilities) => {
   const { contents: [view] } = await client.readResource({ uri });
   const frame = document.createElement("iframe");
   frame.setAttribute("sandbox", "allow-scripts");
+  frame.title = view.uri;
   document.body.replaceChildren(frame);
   const bridge = new AppBridge(client, { name: "host", version: "1.0.0" }, capabilities, { hostContext: context });
   bridge.onsizechange = ({ height }) => { frame.style.height = `${height}px`; };
