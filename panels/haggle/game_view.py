@@ -117,7 +117,7 @@ def quick_buttons(
 
 def chat_classes(game: Game) -> list[str]:
     """CSS classes of the chat: the face across, and whose colour the visitor's bubbles have."""
-    return [f"sauda-face-{_face_of(game)}"] + (["sauda-selling"] if sells(game) else [])
+    return [f"sauda-face-{face_of(game)}"] + (["sauda-selling"] if sells(game) else [])
 
 
 def bubbles(conversation: Sequence[Mapping[str, str]]) -> list[dict[str, str]]:
@@ -177,14 +177,16 @@ def opponent_badge(game: Game, model: ModelWorker, translate: Translate) -> Mark
         )
     if game.model_seat or game.stands_in_for:
         status = _load_status(game, model.stage, translate)
-    return HTML.badge(_face_of(game), _label(game, translate), status, remark)
+    return HTML.badge(face_of(game), _label(game, translate), status, remark)
 
 
-def _face_of(game: Game) -> str:
+def face_of(game: Game) -> str:
     """The drawing of the opponent: of its type where that is no longer hidden."""
     if sells(game):
         return SAUDA if game.model_seat else STRANGER
     kind = persona_of(game.opponent) or game.opponent
+    if game.over and game.play.state.table.standing:
+        kind = game.play.state.private["nature"][-1].seller["stance"].type
     return kind if kind in TYPES and (game.over or not game.hidden) else STRANGER
 
 
