@@ -54,7 +54,7 @@ def told(
     loss = bazaar.loss_at(game, past[-1].price) if is_deal and table.deals == 1 else 0
     if not is_deal:
         width = zopa_width(*limits(game)[::-1])
-        band, key = (LOST, "end_nothing") if width else (WON, "end_right")
+        band, key = (LOST, "end_nothing") if width else (EVEN, "end_right")
         figures["amount"] = rupees(width)
     elif loss > 0:
         band, key = LOST, "end_undersold" if sells(game) else "end_overpaid"

@@ -40,6 +40,7 @@ from sauda.language.lines import name_in, translate_phrases
 from sauda.language.money import prices
 from sauda.llm.registry import row_name
 from sauda.llm.server import Failed, ModelWorker, Ready, Stage
+from sauda.sessions import nerves
 from sauda.sessions.bazaar import Game, ears, quick_moves
 
 HTML = macros("haggle")
@@ -177,7 +178,19 @@ def opponent_badge(game: Game, model: ModelWorker, translate: Translate) -> Mark
         )
     if game.model_seat or game.stands_in_for:
         status = _load_status(game, model.stage, translate)
-    return HTML.badge(face_of(game), _label(game, translate), status, remark)
+    return HTML.badge(
+        face_of(game), _label(game, translate), status, patience(game, translate), remark
+    )
+
+
+def patience(game: Game, translate: Translate) -> Markup | str:
+    """A seller's patience in three dots, and how often it would leave; "" where unknown."""
+    if game.over or not nerves.can_leave(game):
+        return ""
+    risk = nerves.chance_to_leave(game)
+    dots = 3 - sum(risk >= least for least in (nerves.CALM, nerves.TENSE))
+    key = "nerves_tense" if risk >= nerves.TENSE else "nerves"
+    return HTML.patience(dots, translate(key, risk=f"{100 * risk:.0f}"))
 
 
 def face_of(game: Game) -> str:

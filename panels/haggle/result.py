@@ -29,7 +29,7 @@ from panels.ui.terms import term
 from sauda.experiments.gap import difficulty
 from sauda.language.lines import name_in, translate_phrases
 from sauda.records.kinds import ArtifactError
-from sauda.sessions import bazaar
+from sauda.sessions import bazaar, nerves
 from sauda.sessions.bazaar import Game, Standing, hears_words
 from sauda.sessions.review import (
     CLASSES,
@@ -205,10 +205,15 @@ def card(
 
 
 def split_told(game: Game, translate: Translate = IN_ENGLISH) -> str:
-    """Both limits, and what the price was between them, in sentences."""
+    """Why the seller left, if it did, and both limits, in sentences."""
     past, (seller, buyer) = game.play.state.table.past, limits(game)
     span = translate("limits", seller=rupees(round(seller, 2)), buyer=rupees(buyer))
     deal = past[-1] if past else None
+    if walk := nerves.last_walk(game):
+        reason, risk = walk
+        why = translate(f"left_{reason}", risk=f"{100 * risk:.0f}")
+        luck = translate("left_luck" if nerves.was_unlucky(game) else "left_warned")
+        span = f"{luck} {why} {span}" if buyer > seller else f"{why} {span}"
     if buyer <= seller and (deal is None or deal.price is None):
         return f"{span} {translate('no_zopa')}"
     return span
@@ -372,6 +377,8 @@ def _verdict(review: Review, translate: Translate, language: str) -> str:
         return translate("review_none_recorded", name=model_name(game.opponent, translate))
     if worst is None:
         return translate("review_none_planned" if is_planned(game) else "review_none")
+    if worst is review.moves[-1] and nerves.was_unlucky(game):
+        return f"{translate('left_luck')} {_advice(worst, translate, language)}"
     amount, said = _amount(worst.cost, game, translate), tell_move(worst.turn, translate)
     told = translate("review_cost", number=worst.number + 1, said=said, amount=amount)
     return f"{told} {_advice(worst, translate, language)}"
@@ -386,6 +393,8 @@ def _row(
     """
     game, costs = review.game, move.better is not None
     kind = "" if is_recorded(game) and move.kind in CLASSES and not costs else move.kind
+    if costs and move is review.moves[-1] and nerves.was_unlucky(game):
+        kind = "unlucky"
     free = "" if is_planned(game) or is_recorded(game) else "₹0"
     cost = "−" + _amount(move.cost, game, translate) if costs else free
     advice = _advice(move, translate, language) if costs else ""
