@@ -17,7 +17,8 @@ import gradio as gr
 from panels import PANELS
 from panels.challenges.people import play_pairs_in_background
 from panels.haggle.opponents import load_in_background
-from panels.site.cache import PageCache
+from panels.site import card
+from panels.site.cache import OWN, PageCache
 from panels.site.health import trouble_with_temporary_files
 from panels.site.serving import log_once_per_minute, serve, stay_until_stopped
 from panels.site.visitor import Page
@@ -80,7 +81,7 @@ def main() -> int:
     gc.collect()
     gc.freeze()  # the artifacts stay for good; collecting them again would stall replies by 0.1 s
     titles = [panel.TITLE for panel in PANELS]
-    page = PageCache(first_view(PARTS.header(), titles), PARTS.link_tags())
+    page = PageCache(first_view(PARTS.header(), titles), PARTS.link_tags(OWN + card.PATH))
     _, served = serve(app, host, port, page)
     log_once_per_minute()  # after Gradio has made the handlers of its web server
     url = f"http://{'127.0.0.1' if host == '0.0.0.0' else host}:{port}"

@@ -20,6 +20,7 @@ from markupsafe import Markup
 from env import EndReason, rupees
 from panels.challenges import subtab
 from panels.challenges.subtab import PLAYS, BargainPage, BargainScreen, BargainVisit
+from panels.haggle import ending as endings
 from panels.haggle import result
 from panels.haggle.conversation import NOTE, SILENT, Chat, chart_words, chat_of
 from panels.haggle.game_view import bubbles, chart
@@ -27,7 +28,7 @@ from panels.haggle.opponents import SERVED, opponent_name
 from panels.haggle.words import ENGLISH, Translate, translate_error, translator
 from panels.site.visitor import state_of
 from panels.ui.html import macros
-from panels.ui.look import PALETTE, QUIET, note, stat, strip, trouble
+from panels.ui.look import QUIET, note, stat, strip, trouble
 from panels.ui.offers import SMALL, ending
 from panels.ui.wiring import PRESS, Updates, button, region
 from sauda.language.lines import name_in
@@ -216,7 +217,9 @@ def show_friend(visit: DailyVisit) -> Markup:
         )
         shown = []
         for name, game, how in ends:
-            won = translate("daily_won", share=f"{session.player('', as_episode(game)).share:.0%}")
+            won = translate(
+                "of_winnable", share=f"{session.player('', as_episode(game)).share:.0%}"
+            )
             shown.append((translate(name), chart(game, SMALL, translate), f"{how}; {won}"))
         cards = result.HTML.games(shown)
     both = [message for message in chat.messages if message["role"] != NOTE]
@@ -233,12 +236,8 @@ def show_result(visit: DailyVisit) -> Markup:
     everybody = [you, *session.scripts(visit.day)]
     place = result.tell_place(everybody, translate)
     parts = [
-        result.took(you, translate),
-        strip(
-            stat(f"{you.grade:.2f}", translate("grade")),
-            stat(place, translate("place")),
-            stat(f"{visit.streak}", translate("daily_streak")),
-        ),
+        endings.show(game, translate, visit.language),
+        strip(stat(place, translate("place")), stat(f"{visit.streak}", translate("daily_streak"))),
         note(translate("daily_open")),
         result.revealed(game, translate),
         result.replay_note(game, rank_standings(everybody), translate),
@@ -264,7 +263,6 @@ def players(visit: DailyVisit, said: str, sauda: Sequence[Standing] = ()) -> Mar
 BLOCKS = {0.30: "🟥", 0.15: "🟧", 0.05: "🟨"}
 CLOSE = "🟩"
 ENDS = {EndReason.AGREEMENT: "🤝", EndReason.WALKAWAY: "🚶", EndReason.DEADLINE: "⌛"}
-CHART = (640, 232, 1136, 480)  # of the picture, px: left, top, right, bottom
 
 
 def day_in_words(day: date, translate: Translate) -> str:
@@ -283,7 +281,7 @@ def show_share(visit: DailyVisit, place: str) -> Markup:
     """A text, a link that replays the game, and a picture in the size in which links are shown.
 
     `place` is the one among the scripts. Text and picture name no price of the game: whoever sees
-    them can still play. The picture has its own colours, since a browser saves it as a file.
+    them can still play.
     """
     game, translate = visit.game, visit.translate
     table, day = game.play.state.table, day_in_words(visit.day, translate)
@@ -292,35 +290,12 @@ def show_share(visit: DailyVisit, place: str) -> Markup:
     item = translate("daily_item", item=name, price=rupees(table.item.list_price))
     lines = [
         translate("daily_title", day=day, item=item),
-        f"{translate('daily_won', share=won)}; {translate('daily_place', place=place)}",
+        f"{translate('of_winnable', share=won)}; {translate('daily_place', place=place)}",
         blocks(game),
     ]
-    home, address = f"{visit.origin.partition('://')[2]}/", day_address(visit.day)
-    picture = HTML.picture(
-        {role: light for role, (light, _) in PALETTE.items()},
-        "; ".join(lines[:2]), day, f"{name[0].upper()}{name[1:]}", won, place,
-        offer_points(table.asks, table.bids), home + address, translate,
-    )  # fmt: skip
     link = f"{visit.origin}/{day_address(visit.day, session.encode(game))}"
-    return HTML.share(lines, link, picture, translate)
-
-
-def offer_points(asks: Sequence[float], bids: Sequence[float]) -> list[list[tuple[float, float]]]:
-    """The places of both sides' offers in the picture, without a scale: asks, then bids."""
-    left, top, right, bottom = CHART
-    prices = [*asks, *bids]
-    low, span = min(prices), max(prices) - min(prices) or 1
-    steps = max(len(asks), len(bids) + 1, 2) - 1
-    return [
-        [
-            (
-                round(left + (right - left) * (start + number) / steps),
-                round(bottom - (bottom - top) * (price - low) / span),
-            )
-            for number, price in enumerate(offers)
-        ]
-        for start, offers in enumerate((asks, bids))
-    ]
+    link += f"&{result.WON}={result.percent_won(game)}"
+    return HTML.share(lines, link, result.picture_of(game), translate)
 
 
 def blocks(game: Game) -> str:

@@ -15,8 +15,9 @@ from markupsafe import Markup
 
 from panels.challenges import subtab
 from panels.challenges.subtab import PLAYS, BargainPage, BargainScreen, BargainVisit
+from panels.haggle import ending
 from panels.haggle.conversation import SILENT
-from panels.haggle.result import compare, revealed, took
+from panels.haggle.result import compare, revealed
 from panels.haggle.words import ENGLISH, Translate, Trouble, translate_error, translator
 from panels.tour.facts import points
 from panels.ui.html import macros
@@ -174,7 +175,7 @@ def result(visit: PeopleVisit) -> Markup:
     """The verdict on a finished game, all that was hidden but the seed, the way to the next."""
     game, translate = visit.game, visit.translate
     parts = [
-        took(stand("you", game.task, as_episode(game), visitor=True), translate),
+        ending.show(game, translate, visit.language),
         revealed(game, translate),
         "" if visit.is_last else button(translate("people_next"), press="next"),
     ]

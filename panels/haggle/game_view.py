@@ -40,6 +40,7 @@ from panels.ui.provenance import load_or_say
 from sauda.language.lines import name_in, translate_phrases
 from sauda.llm.registry import row_name
 from sauda.llm.server import Failed, ModelWorker, Ready, Stage
+from sauda.sessions import nerves
 from sauda.sessions.bazaar import Game, ears, quick_moves
 
 HTML = macros("haggle")
@@ -117,7 +118,7 @@ def quick_buttons(
 
 def chat_classes(game: Game) -> list[str]:
     """CSS classes of the chat: the face across, and whose colour the visitor's bubbles have."""
-    return [f"sauda-face-{_face_of(game)}"] + (["sauda-selling"] if sells(game) else [])
+    return [f"sauda-face-{face_of(game)}"] + (["sauda-selling"] if sells(game) else [])
 
 
 def bubbles(conversation: Sequence[Mapping[str, str]]) -> list[dict[str, str]]:
@@ -177,14 +178,28 @@ def opponent_badge(game: Game, model: ModelWorker, translate: Translate) -> Mark
         )
     if game.model_seat or game.stands_in_for:
         status = _load_status(game, model.stage, translate)
-    return HTML.badge(_face_of(game), _label(game, translate), status, remark)
+    return HTML.badge(
+        face_of(game), _label(game, translate), status, patience(game, translate), remark
+    )
 
 
-def _face_of(game: Game) -> str:
+def patience(game: Game, translate: Translate) -> Markup | str:
+    """A seller's patience in three dots, and how often it would leave; "" where unknown."""
+    if game.over or not nerves.can_leave(game):
+        return ""
+    risk = nerves.chance_to_leave(game)
+    dots = 3 - sum(risk >= least for least in (nerves.CALM, nerves.TENSE))
+    key = "nerves_tense" if risk >= nerves.TENSE else "nerves"
+    return HTML.patience(dots, translate(key, risk=f"{100 * risk:.0f}"))
+
+
+def face_of(game: Game) -> str:
     """The drawing of the opponent: of its type where that is no longer hidden."""
     if sells(game):
         return SAUDA if game.model_seat else STRANGER
     kind = persona_of(game.opponent) or game.opponent
+    if game.over and game.play.state.table.standing:
+        kind = game.play.state.private["nature"][-1].seller["stance"].type
     return kind if kind in TYPES and (game.over or not game.hidden) else STRANGER
 
 

@@ -36,9 +36,9 @@ SELLING_TASKS = (TALKING_TASK, SELLING_TASK)
 MARKET = "bazaar/open"  # the task whose rows the badges show
 PEOPLE = "bazaar/people"  # whose sellers have a type, but cannot be picked by it
 MARKETS = (
+    PEOPLE,
     MARKET,
     "bazaar/rushed",
-    PEOPLE,
     "classic/amazon_realistic",
     "classic/single_deal",
     "classic/deceptive_seller",

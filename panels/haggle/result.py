@@ -15,20 +15,21 @@ from env import (
     market,
     rupees,
     shares,
-    zopa_width,
 )
+from panels.haggle import ending
 from panels.haggle.conversation import chart_words, ending_of, tell_move
 from panels.haggle.game_view import HTML, IN_ENGLISH, chart, limits, most_bonus, sells
 from panels.haggle.opponents import chosen_opponent, model_name, opponent_name
 from panels.haggle.words import ENGLISH, Translate
-from panels.ui.look import code, folded, note, short_seed, stat, strip, table, with_minus_signs
-from panels.ui.offers import SMALL, ending
+from panels.ui.look import code, folded, note, short_seed, table, with_minus_signs
+from panels.ui.offers import SMALL
+from panels.ui.offers import ending as how_ended
 from panels.ui.provenance import missing
 from panels.ui.terms import term
 from sauda.experiments.gap import difficulty
 from sauda.language.lines import name_in, translate_phrases
 from sauda.records.kinds import ArtifactError
-from sauda.sessions import bazaar
+from sauda.sessions import bazaar, nerves
 from sauda.sessions.bazaar import Game, Standing, hears_words
 from sauda.sessions.review import (
     CLASSES,
@@ -42,6 +43,7 @@ from sauda.sessions.review import (
 
 LISTINGS = "classic/amazon_realistic"  # the one published task whose prices are drawn
 TASK, SEED, AGAINST, ASK = "task", "seed", "against", "ask"  # of a finished game's address
+WON = "won"  # in it, too: the percent that its sender won, for the picture of the link
 
 
 Board = Sequence[Standing]  # every player's result at the seed of a finished game
@@ -109,7 +111,7 @@ def _deals_table(played: Episode, translate: Translate, language: str) -> Markup
     """How each deal of a career ended."""
     past, won, say = played.final.table.past, shares(played.final, "buyer"), chart_words(translate)
     rows = [
-        (f"{number} {name_in(language, instance.item.name)}", ending(deal, say), f"{share:.3f}")
+        (f"{number} {name_in(language, instance.item.name)}", how_ended(deal, say), f"{share:.3f}")
         for number, (instance, deal, share) in enumerate(
             zip(played.final.private["nature"], past, won, strict=False), start=1
         )
@@ -126,13 +128,13 @@ def seller_line(played: Episode, translate: Translate = IN_ENGLISH) -> Markup:
 
 def oracle_line(task: Task, played: Episode, translate: Translate = IN_ENGLISH) -> Markup:
     """The expected grade of the best response to this seller."""
-    return _paragraph(translate("oracle", grade=f"{informed_grade(task, played.seed):.3f}"))
+    return _paragraph(translate("oracle", grade=f"{informed_grade(task, played.seed):.0%}"))
 
 
 def revealed(game: Game, translate: Translate) -> Markup:
     """What a finished game hid of its limits, its seller and the best response to it."""
     played = bazaar.as_episode(game)
-    parts = zopa_bar(game, translate), seller_line(played, translate)
+    parts = _paragraph(split_told(game, translate)), seller_line(played, translate)
     return Markup("").join([*parts, oracle_line(game.task, played, translate)])
 
 
@@ -182,57 +184,39 @@ def replay_note(game: Game, rows: Sequence[Standing], translate: Translate = IN_
 # The card -----------------------------------------------------------------------------------------
 
 
-def card(game: Game, translate: Translate = IN_ENGLISH, board: Board | None = None) -> Markup:
-    """Share, grade, place on this seed, who the opponent was, a link; empty before the end."""
+def card(
+    game: Game,
+    translate: Translate = IN_ENGLISH,
+    language: str = ENGLISH,
+    board: Board | None = None,
+) -> Markup:
+    """Who took how much, how it came about, the place, a link; empty before the end."""
     if not game.over:
         return Markup("")
     board = board_of(game) if board is None else board
-    you = bazaar.stand("you", game.task, bazaar.as_episode(game), visitor=True)
-    figures = [stat(f"{you.grade:.2f}", translate("grade"))]
-    if board:
-        place, shared = _place_and_sharing(board, translate)
-        figures.append(stat(place, translate("place"), note=shared))
+    split = split_told(game, translate) if game.play.state.table.deals == 1 else ""
+    place = "" if board else translate("no_rank")
+    if any(row.share > 0 for row in board):  # nobody is first of those who all have nothing
+        place = translate("place_here", place=tell_place(board, translate))
     return HTML.card(
-        _headline(game, translate),
-        took(you, translate),
-        zopa_bar(game, translate) if game.play.state.table.deals == 1 else "",
-        strip(*figures) + ("" if board else note(translate("no_rank"))),
-        _reveal(game, translate),
-        to_query(game),
-        translate,
-    )
+        ending.show(game, translate, language), _headline(game, translate), split, place,
+        _reveal(game, translate), to_query(game), translate,
+    )  # fmt: skip
 
 
-def took(you: Standing, translate: Translate) -> Markup:
-    """The share of the gain as a verdict, told by a mark and words as well as by colour.
-
-    Where nothing could be won, who left is told so.
-    """
-    left = you.price is None and you.share == 0 < you.grade
-    told = translate("no_zopa") if left else f"{you.share:.0%} {translate('zopa_yours')}"
-    return HTML.took(max(you.share, you.grade) > 0, with_minus_signs(told))
-
-
-def zopa_bar(game: Game, translate: Translate = IN_ENGLISH) -> Markup:
-    """The ZOPA as a bar, split at the price; a sentence where there is no deal inside it."""
+def split_told(game: Game, translate: Translate = IN_ENGLISH) -> str:
+    """Why the seller left, if it did, and both limits, in sentences."""
     past, (seller, buyer) = game.play.state.table.past, limits(game)
     span = translate("limits", seller=rupees(round(seller, 2)), buyer=rupees(buyer))
     deal = past[-1] if past else None
+    if walk := nerves.last_walk(game):
+        reason, risk = walk
+        why = translate(f"left_{reason}", risk=f"{100 * risk:.0f}")
+        luck = translate("left_luck" if nerves.was_unlucky(game) else "left_warned")
+        span = f"{luck} {why} {span}" if buyer > seller else f"{why} {span}"
     if buyer <= seller and (deal is None or deal.price is None):
-        return HTML.zopa(f"{span} {translate('no_zopa')}")
-    if deal is None or deal.price is None or deal.buyer != "buyer":
-        how = ending_of(game, translate)
-        nothing = translate("won_nothing", how=how[0].upper() + how[1:])
-        return HTML.zopa(f"{span} {nothing}")
-    price = rupees(deal.price)
-    if not seller <= deal.price <= buyer:
-        loser, limit = ("seller", seller) if deal.price < seller else ("buyer", buyer)
-        lost = rupees(round(abs(deal.price - limit), 2))
-        verdict = translate("loss", price=price, loss=lost, loser=translate(loser).lower())
-        return HTML.zopa(f"{span} {verdict}")
-    part = (deal.price - seller) / zopa_width(buyer, seller)
-    split = translate("split", price=price, seller=f"{part:.0%}", buyer=f"{1 - part:.0%}")
-    return HTML.zopa(f"{span} {split}", part)
+        return f"{span} {translate('no_zopa')}"
+    return span
 
 
 def _headline(game: Game, translate: Translate) -> str:
@@ -262,7 +246,22 @@ def to_query(game: Game) -> str:
     if not game.over:
         raise ValueError("a link would tell the seed of a game that still runs")
     ask = first_ask(game) if game.play.state.table.standing else None
-    return address_of(game.task_name, game.play.seed, chosen_opponent(game), ask)
+    won = percent_won(game)
+    address = address_of(game.task_name, game.play.seed, chosen_opponent(game), ask)
+    return f"{address}&{WON}={won}" if won else address
+
+
+def percent_won(game: Game) -> int:
+    """The visitor's share of what could be won, 0 to 100; of a loss 0."""
+    you = bazaar.stand("you", game.task, bazaar.as_episode(game), visitor=True)
+    return round(100 * min(1.0, max(0.0, you.share)))
+
+
+def picture_of(game: Game) -> str:
+    """The address of the picture of a finished game; "" where nothing was won."""
+    won = percent_won(game)
+    setup = {TASK: game.task_name, SEED: game.play.seed, WON: won}
+    return "card.png?" + urlencode(setup, safe="/") if won else ""
 
 
 def address_of(task_name: str, seed: int, opponent: str, ask: int | None) -> str:
@@ -309,9 +308,10 @@ def compared_games(first: Game, now: Game, translate: Translate) -> Markup:
 def _outcome(game: Game, translate: Translate) -> str:
     """How a game ended in one line, or that it still runs."""
     if not game.over:
-        return ending(None, chart_words(translate))
+        return how_ended(None, chart_words(translate))
     you = bazaar.stand("you", game.task, bazaar.as_episode(game), visitor=True)
-    return f"{ending_of(game, translate)}; {you.share:.0%} {translate('zopa_yours')}"
+    won = with_minus_signs(translate("of_winnable", share=f"{you.share:.0%}"))
+    return f"{ending_of(game, translate)}; {won}"
 
 
 # The review ---------------------------------------------------------------------------------------
@@ -330,16 +330,21 @@ def review_pending(translate: Translate) -> Markup:
 def show_review(review: Review, translate: Translate, language: str = ENGLISH) -> Markup:
     """The review of a finished game, and how it was made."""
     game, table, notes = review.game, "", []
-    if review.gap:
-        figures = {name: f"{v:.2f}".replace("-", "−") for name, v in asdict(review.gap).items()}
-        notes.append(translate("review_gap", **figures))
+    if review.gap and sum(asdict(review.gap).values()) > 0:
+        points = {
+            name: with_minus_signs(f"{100 * v:.0f}") for name, v in asdict(review.gap).items()
+        }
+        every = f"{100 * sum(asdict(review.gap).values()):.0f}"
+        notes.append(translate("review_gap", every=every, **points))
     notes.append(_method(game, translate))
     if game.play.state.table.deals > 1:
         notes.append(translate("review_deals"))
-    if sells(game):
-        table = on_the_table(game, translate)
     rows = [_row(move, review, translate, language) for move in review.moves]
-    body = HTML.review(_verdict(review, translate), table, rows, notes, translate)
+    if is_recorded(game) and review.costliest is None:
+        rows = []  # all that is known of each is that no named price was better
+    elif sells(game):
+        table = on_the_table(game, translate)
+    body = HTML.review(_verdict(review, translate, language), table, rows, notes, translate)
     if is_planned(game):
         body += _difficulty(game, translate, language)
     return HTML.review_section(body, translate)
@@ -364,20 +369,19 @@ def _method(game: Game, translate: Translate) -> str:
     return translate("review_searched")
 
 
-def _verdict(review: Review, translate: Translate) -> str:
-    """What the visitor missed, and the move that cost most, in one sentence."""
-    worst, planned = review.costliest, is_planned(review.game)
-    if worst is None and is_recorded(review.game):
+def _verdict(review: Review, translate: Translate, language: str) -> str:
+    """The move that cost most and a better one, or that none cost anything."""
+    game, worst = review.game, review.costliest
+    if worst is None and is_recorded(game):
         # Its other prices are unknown, so nothing says that the visitor left nothing.
-        return translate("review_none_recorded", name=model_name(review.game.opponent, translate))
+        return translate("review_none_recorded", name=model_name(game.opponent, translate))
     if worst is None:
-        return translate("review_none_planned" if planned else "review_none")
-    return translate(
-        "review_planned_cost" if planned else "review_missed_cost",
-        amount=_amount(review.missed, review.game, translate),
-        number=worst.number + 1,
-        said=tell_move(worst.turn, translate),
-    )
+        return translate("review_none_planned" if is_planned(game) else "review_none")
+    if worst is review.moves[-1] and nerves.was_unlucky(game):
+        return f"{translate('left_luck')} {_advice(worst, translate, language)}"
+    amount, said = _amount(worst.cost, game, translate), tell_move(worst.turn, translate)
+    told = translate("review_cost", number=worst.number + 1, said=said, amount=amount)
+    return f"{told} {_advice(worst, translate, language)}"
 
 
 def _row(
@@ -389,6 +393,8 @@ def _row(
     """
     game, costs = review.game, move.better is not None
     kind = "" if is_recorded(game) and move.kind in CLASSES and not costs else move.kind
+    if costs and move is review.moves[-1] and nerves.was_unlucky(game):
+        kind = "unlucky"
     free = "" if is_planned(game) or is_recorded(game) else "₹0"
     cost = "−" + _amount(move.cost, game, translate) if costs else free
     advice = _advice(move, translate, language) if costs else ""
@@ -418,7 +424,7 @@ def _advice(move: OwnMove, translate: Translate, language: str) -> str:
 def _amount(missed: Worth, game: Game, translate: Translate) -> str:
     """Rupees as fine as the prices, or the grade where a better grade earns no more rupees."""
     if missed.rupees <= 0:
-        return translate("review_grade", grade=missed.grade)
+        return translate("review_points", points=f"{100 * missed.grade:.0f}")
     decimals = game.play.state.table.decimals
     return rupees(round(missed.rupees, decimals) or round(missed.rupees, 2))
 

@@ -183,7 +183,7 @@ class Layout(ChatParts):
         with gr.Row(elem_id="haggle-table"):  # on a phone the stylesheet puts the brief first
             with gr.Column(scale=3, min_width=320, elem_id="haggle-talk"):
                 self.lay_out_chat("haggle", translate, height=340)
-                # The result card, and the way back to an earlier move.
+                # The result card, and both games once there is a branch.
                 self.after = gr.HTML(elem_id="haggle-after", js_on_load=PRESS)
                 self.review = gr.HTML(elem_id="haggle-review", js_on_load=PRESS)
             with gr.Column(scale=2, min_width=280, elem_id="haggle-side"):
@@ -327,21 +327,15 @@ class Screen:
         return HTML.moves(problem, game_view.quick_buttons(movable, turns, translate, shown))
 
     def after(self, visit: Visit, board: Board) -> Markup:
-        """After the end the card, with what may come next; and the way back to an earlier move."""
+        """After the end the card, with what may come next; beside a branch the first game."""
         game, first, translate = visit.game, visit.first_game, visit.translate
         shown = Markup("")
         if game.over:
             others = opponents.opponent_choices(
                 *opponents.seat_and_market(game.task_name), visit.language
             )
-            shown += HTML.ended(results.card(game, translate, board), others, translate)
-        if game.over or first is not None:
-            origin = visit if first is None else replace(visit, game=first)
-            moves = [
-                (translate("whatif_move", number=number + 1, said=text), number)
-                for number, text in enumerate(origin.chat.own_words)
-            ]
-            shown += HTML.what_if(moves, translate)
+            card = results.card(game, translate, visit.language, board)
+            shown += HTML.ended(card, others, results.picture_of(game), translate)
         pair = "" if first is None else results.compared_games(first, game, translate)
         return shown + region("haggle-pair", pair)
 

@@ -19,7 +19,7 @@ import gradio as gr
 
 from panels.challenges import daily, people, spot
 from panels.haggle import callbacks, opponents
-from panels.haggle.result import AGAINST, ASK, SEED, TASK, first_ask
+from panels.haggle.result import AGAINST, ASK, SEED, TASK, WON, first_ask
 from panels.haggle.screen import FIRST, PICKS, Layout, Screen, Updates, Visit
 from panels.haggle.words import ENGLISH, LANGUAGES, translator
 from panels.site.visitor import state_of, visitor_of
@@ -49,7 +49,7 @@ WRITE = f"""(session, seat, market, opponent, backend, language, chat) => {{
 READ_DRAFT = f"""(text) => {{
   const address = new URL(location), query = address.searchParams;
   if ((query.get("tab") ?? "haggle") === "haggle" && !query.has("part")) {{
-    {[TASK, SEED, AGAINST, ASK]}.forEach((key) => query.delete(key));
+    {[TASK, SEED, AGAINST, ASK, WON]}.forEach((key) => query.delete(key));
     if (address.href !== location.href) history.replaceState(null, "", address);
   }}
   return {KEEPS}.readDraft(text);
@@ -197,7 +197,6 @@ def _moves(screen: Screen) -> None:
                 screen, number, sent_number(event, "turns"), visit
             ),
             "what_if": lambda: callbacks.go_back(screen, number, visit, visit.game),
-            "go_back": lambda: callbacks.go_back(screen, sent_number(event, "picked"), visit),
             "take_back": lambda: callbacks.take_back(screen, visit),
             "begin": lambda: callbacks.begin(screen, visit),
             "replay_item": lambda: callbacks.replay_item(screen, replace(visit, opponent=picked)),

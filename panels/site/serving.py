@@ -18,6 +18,7 @@ from starlette.middleware import Middleware
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
+from panels.site import card
 from panels.site.cache import PageCache
 from panels.site.gate import STEPS, TOOLS, Gate, OtherSites, Served, own_hosts
 from panels.site.health import add_pulse, health_route
@@ -76,6 +77,7 @@ def serve(
             "middleware": [Middleware(Gate, blocks=blocks, served=served)],
             "routes": [
                 health_route(served),
+                card.route(),
                 Route(TOOLS, tool_schemas),
                 Mount("/artifacts", StaticFiles(directory=ROOT)),
                 Mount("/fonts", StaticFiles(directory=theme.FONTS)),

@@ -35,14 +35,24 @@ def picture(name: str, kind: str = "goods") -> Markup:
     """
     return Markup(
         '<svg class="sauda-drawn sauda-drawn-{}" viewBox="0 0 64 64" aria-hidden="true">{}</svg>'
-    ).format(kind, Markup(_drawings()[name]))
+    ).format(kind, Markup(drawing(name)))
+
+
+def drawing(name: str) -> str:
+    """The elements of the drawing `name`: paths, circles and rectangles in a square of 64."""
+    return _drawings()[name]
+
+
+def drawing_names() -> tuple[str, ...]:
+    """The names of all drawings."""
+    return tuple(_drawings())
 
 
 def as_file(name: str) -> str:
     """The drawing `name` as an SVG file of black lines."""
     return (
         '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 64 64" fill="none" stroke="#000" '
-        f'stroke-width="3" stroke-linecap="round">{_drawings()[name]}</svg>'
+        f'stroke-width="3" stroke-linecap="round">{drawing(name)}</svg>'
     )
 
 

@@ -59,33 +59,13 @@ document.addEventListener("click", (event) => {
   for (const other of beside) if (other !== pressed) other.click();
 });
 
-// A button saves the picture of a bargain, or the files of a training run, which are named after it.
+// A button saves the files of a training run, which are named after it.
 // The run's picture is on white, so that it reads on any page; its CSV file is the log, a row per step.
 function saveAs(name, address) {
   const link = document.createElement("a");
   link.href = address;
   link.download = `sauda-${name}`;
   link.click();
-}
-async function saveDrawing(name, svg) {
-  const drawn = svg.cloneNode(true), style = drawn.appendChild(document.createElement("style"));
-  const image = new Image(), canvas = document.createElement("canvas");
-  style.textContent = await fontsInPlace(); // a drawing that is an image loads none
-  image.src = `data:image/svg+xml,${encodeURIComponent(new XMLSerializer().serializeToString(drawn))}`;
-  await image.decode();
-  [canvas.width, canvas.height] = [image.width, image.height];
-  canvas.getContext("2d").drawImage(image, 0, 0);
-  saveAs(name, canvas.toDataURL("image/png"));
-}
-async function fontsInPlace() {
-  const rules = [...document.styleSheets].flatMap((sheet) => (sheet.href ? [] : [...sheet.cssRules]));
-  let fonts = rules.filter((rule) => rule instanceof CSSFontFaceRule).map((rule) => rule.cssText).join("\n");
-  for (const address of new Set([...fonts.matchAll(/url\("([^"]+)"\)/g)].map((found) => found[1]))) {
-    const reader = new FileReader(), file = await (await fetch(address)).blob();
-    await new Promise((done) => { reader.onload = done; reader.readAsDataURL(file); });
-    fonts = fonts.replaceAll(address, reader.result);
-  }
-  return fonts;
 }
 async function savePicture(run, selector) {
   const plot = document.querySelector(selector);
@@ -101,8 +81,7 @@ async function saveLog(run, file) {
   saveAs(`${run}.csv`, URL.createObjectURL(new Blob([text], { type: "text/csv" })));
 }
 document.addEventListener("click", (event) => {
-  const { run, picture, log, save } = event.target.closest("button")?.dataset ?? {};
-  if (save) saveDrawing("bargain.png", document.querySelector(save));
+  const { run, picture, log } = event.target.closest("button")?.dataset ?? {};
   if (picture) savePicture(run, picture);
   if (log) saveLog(run, log);
 });

@@ -20,6 +20,6 @@ function answerPresses(element, trigger) {
         const from = element.querySelector(copy);
         const done = await navigator.clipboard?.writeText(from.href ?? from.value ?? from.textContent)
             .then(() => true, () => false);
-        button.nextElementSibling.textContent = done ? button.dataset.copied : button.dataset.kept;
+        button.parentElement.querySelector("[role=status]").textContent = done ? button.dataset.copied : button.dataset.kept;
     });
 }

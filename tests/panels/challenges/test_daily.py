@@ -3,7 +3,9 @@
 import re
 from dataclasses import replace
 from datetime import timedelta
+from html import unescape
 from types import SimpleNamespace
+from urllib.parse import parse_qsl
 
 import gradio as gr
 import pytest
@@ -16,14 +18,15 @@ from panels.challenges.people import opened as reopen
 from panels.haggle import callbacks as haggle
 from panels.haggle.game_view import brief
 from panels.haggle.words import ENGLISH, HINDI, translator
+from panels.site import card
 from sauda.llm.backends import THIS_PAGE
 from sauda.llm.server import Failed, Loading, Ready
 from sauda.llm.types import ReplyError
 from sauda.serve.leaderboard import rules_of
 from sauda.serve.limits import NO_ADDRESS, Limiter
 from sauda.serve.people import GAMES, TASK, tally
-from sauda.sessions.bazaar import Standing, answer
-from sauda.sessions.daily import bargain_of, encode, replay, today
+from sauda.sessions.bazaar import Standing, answer, as_episode
+from sauda.sessions.daily import bargain_of, encode, player, replay, today
 
 DAY = today() - timedelta(days=40)
 OPEN = DailyVisit(None, None, "", THIS_PAGE, ENGLISH, origin="https://sauda.example")
@@ -90,19 +93,21 @@ def test_the_limit_and_the_seed_stay_hidden_until_the_end(screen):
 
 
 def test_a_gain_can_be_shared_as_text_with_a_link_and_as_a_picture():
-    gained = answer(bargain_of(DAY), Accept())
+    gained = bargain_of(DAY)
+    while not gained.over:
+        gained = answer(gained, Offer(gained.observation.budget - 1))
     shown = daily.show_share(replace(OPEN, day=DAY, game=gained), "1 of 9")
     *_, blocks, link = re.search(r"readonly>(.*?)</textarea>", shown, re.DOTALL)[1].split("\n")
     assert blocks.endswith("🤝")
     assert link.startswith("https://sauda.example/?tab=haggle&amp;part=daily&amp;day=")
-    code = link.partition("moves=")[2]
+    code, _, won = link.partition("moves=")[2].partition("&amp;won=")
     assert code == encode(gained) == encode(replay(DAY, code))
-    picture = shown[shown.index('<svg class="sauda-picture"') :]
-    written = re.findall(r"<text[^>]*>([^<]*)<", picture)
-    ranks = re.findall(r"place among the scripts[^<\n]*", shown)
-    assert len(ranks) == 3  # the text, the picture and its label
+    assert int(won) == round(100 * player("you", as_episode(gained)).share)
+    ranks = re.findall(r"place among the scripts[^<\n;]*", shown)
+    assert len(ranks) == 2  # the text and the label of the picture
     assert all("open to practice: 1 of 9" in rank for rank in ranks)
-    assert not any("₹" in words for words in written)
+    asked = dict(parse_qsl(unescape(re.search(r'src="card.png\?([^"]*)"', shown)[1])))
+    assert card.of_query(asked) == card.of_query({"day": DAY.isoformat(), "won": won})
 
 
 @pytest.mark.parametrize("language", [ENGLISH, HINDI])

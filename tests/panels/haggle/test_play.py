@@ -203,7 +203,7 @@ def test_a_button_of_an_earlier_turn_makes_no_move(screen, buying):
         assert list(late) == [screen.page.moves]
     updates = callbacks.press_quick_move(screen, 0, turns, buying)
     assert updates[screen.page.visit].game.over
-    assert "go_back" in pressable(updates, screen.page.after)
+    assert "begin" in pressable(updates, screen.page.after)
 
 
 def test_a_game_that_was_put_away_is_answered_in_words(screen):
@@ -414,7 +414,7 @@ def test_the_last_move_shows_the_result_at_once_and_the_review_once_after_it(
     assert "Played now, at seed" in bought[page.side]
     pending, shown = review_after(screen, bought[page.visit])
     assert "Looking for better moves" in pending
-    assert "on the table; the costliest was move 1" in shown
+    assert "Move 1 (Accept ₹60) cost you most" in shown
     assert review_after(screen, bought[page.visit]) == []
     moved = callbacks.send(screen, replace(buying, text="₹20"))
     assert review_after(screen, moved[page.visit]) == [""]  # that game still runs

@@ -372,7 +372,7 @@ def test_in_hindi_only_names_and_the_command_are_latin(task):
     game = start(task, "linear" if task == SELLING_TASK else "", 3)
     while not game.over:
         game = answer(game, WalkAway())
-    shown = card(game, IN_HINDI) + result(game, IN_HINDI, HINDI)
+    shown = card(game, IN_HINDI, HINDI) + result(game, IN_HINDI, HINDI)
     shown += show_review(review(game), IN_HINDI, HINDI)
     text = re.sub(r"python -m sauda play [^।<]*", "", plain(shown))
     scripts = policies_of(game.task)

@@ -23,7 +23,7 @@ WORDS = [
 VALUES = [*WORDS, None, True, -1, 0, 10**30, 0.5, [], ["neither"], {}, {"value": "x"}]
 SENT = ["value", "number", "turns", "picked", "index", "seller", "buyer"]
 PRESSED = [
-    "open", *PRESSES, "quick", "what_if", "go_back", "take_back", "begin", "replay_item", "stop",
+    "open", *PRESSES, "quick", "what_if", "take_back", "begin", "replay_item", "stop",
     "ask_again", "stand_in", "check_health", "watch", "more", "next",
 ]  # fmt: skip
 ADDRESSES = [

@@ -1,0 +1,101 @@
+"""How a finished bargain is told, in every sub-tab alike: who took how much from whom.
+
+The shares are of what lies between both limits. `Told` holds what a picture of the result shows,
+too. Nothing here tells a hidden value of a game that still runs.
+"""
+
+from dataclasses import dataclass
+
+from markupsafe import Markup
+
+from env import rupees, zopa_width
+from panels.haggle.game_view import HTML, IN_ENGLISH, face_of, limits, sells
+from panels.haggle.opponents import model_name
+from panels.haggle.words import ENGLISH, Translate
+from panels.ui.look import with_minus_signs
+from panels.ui.provenance import load_or_say
+from sauda.experiments import duel
+from sauda.language.lines import name_in
+from sauda.sessions import bazaar
+from sauda.sessions.bazaar import Game
+
+WON, EVEN, LOST = "won", "even", "lost"  # the bands, each with a colour and a mark
+NEAR_HALF = (0.45, 0.55)  # shares that are told as an even split
+
+
+@dataclass(frozen=True)
+class Told:
+    """A finished game in a headline; shares in [0, 1], both 0 where nobody won anything."""
+
+    band: str
+    headline: str
+    share: float  # of the visitor
+    other_share: float
+    other: str  # the name of the other side
+    item: str
+    category: str  # of the catalogue, in English
+
+
+def told(
+    game: Game,
+    translate: Translate = IN_ENGLISH,
+    language: str = ENGLISH,
+    sauda: float | None = None,
+) -> Told:
+    """How `game` ended; `sauda` is Sauda's share in the same seat at the same seed, where known."""
+    past, table = game.play.state.table.past, game.play.state.table
+    you = bazaar.stand("you", game.task, bazaar.as_episode(game), visitor=True)
+    is_deal = any(deal.price is not None and deal.buyer == "buyer" for deal in past)
+    share, name = you.share, other_name(game, translate)
+    if sauda is None:
+        sauda = recorded_share(game)
+    other = 1 - share if is_deal else 0.0
+    figures = {"share": f"{share:.0%}", "other": f"{other:.0%}", "name": name}
+    loss = bazaar.loss_at(game, past[-1].price) if is_deal and table.deals == 1 else 0
+    if not is_deal:
+        width = zopa_width(*limits(game)[::-1])
+        band, key = (LOST, "end_nothing") if width else (EVEN, "end_right")
+        figures["amount"] = rupees(width)
+    elif loss > 0:
+        band, key = LOST, "end_undersold" if sells(game) else "end_overpaid"
+        figures["loss"] = rupees(round(loss, 2))
+    elif sauda is not None and share != sauda:
+        band, key = (WON, "end_beat") if share > sauda else (LOST, "end_short")
+        figures["sauda"] = f"{sauda:.0%}"
+    elif NEAR_HALF[0] <= share <= NEAR_HALF[1]:
+        band, key = EVEN, "end_even"
+    else:
+        band, key = (WON, "end_won") if share > NEAR_HALF[1] else (LOST, "end_lost")
+    headline = with_minus_signs(translate(key, **figures))
+    item = name_in(language, table.item.name)
+    return Told(
+        band, headline[0].upper() + headline[1:], share, other, name,
+        item[0].upper() + item[1:], table.item.category,
+    )  # fmt: skip
+
+
+def other_name(game: Game, translate: Translate) -> str:
+    """The other side within a sentence: a model by its name, a script by its seat."""
+    if game.model_seat is not None:
+        return model_name(game.opponent, translate)
+    return translate("end_buyer" if sells(game) else "end_seller")
+
+
+def recorded_share(game: Game) -> float | None:
+    """Sauda's share in the recorded duel, where `game` is against the same seller."""
+    artifact, _ = load_or_say(duel.FILE)
+    if artifact is None or game.task_name != duel.TASK:
+        return None
+    record = artifact.data.games[0]
+    return duel.share_of(record.as_json()) if record.seed == game.play.seed else None
+
+
+def show(
+    game: Game,
+    translate: Translate = IN_ENGLISH,
+    language: str = ENGLISH,
+    sauda: float | None = None,
+) -> Markup:
+    """The headline in the colour of its band, both faces with the split between them, the goods."""
+    end = told(game, translate, language, sauda)
+    return HTML.ending(end, face_of(game), translate)
