@@ -5,7 +5,8 @@ and then a job to book them, or another lab's block to bid for it.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
+from itertools import pairwise
 
 from markupsafe import Markup
 
@@ -310,8 +311,37 @@ def others(game: ArenaGame) -> Markup:
     return HTML.others(obs.market, game.over, blocks, MARKS.values())
 
 
-def _blocks(obs: arena.Observation, lab: arena.Lab, over: bool) -> Markup:
-    """One lab: its public facts, and its blocks in lanes."""
+def reel(task_name: str, seed: int, player: str) -> Markup:
+    """A script's game as boards that follow each other, one per move that changes something.
+
+    Each says what was done, and marks the blocks that changed hands or were booked by it.
+    """
+    games = [session.start(task_name, seed)]
+    while not games[-1].over:
+        games.append(session.step(games[-1], player))
+    frames = []
+    for before, after in pairwise(games):
+        old, obs = before.observation.market.blocks, after.observation
+        moved = {
+            name
+            for name, block in obs.market.blocks.items()
+            if (block.owner_lab_id, block.status) != (old[name].owner_lab_id, old[name].status)
+        }
+        one = after.steps[-1]
+        if not moved and one.action.action_type == "wait":
+            continue
+        labs = sorted(obs.market.labs.values(), key=lambda lab: lab.lab_id)
+        board = Markup("").join(_blocks(obs, lab, True, moved) for lab in labs)
+        did = _sentence(f"Your lab {words.tell_action(obs, session.LEARNER, one.action)}")
+        answers = " ".join(map(_sentence, _answers(obs, one)))
+        frames.append((did, answers, obs.own.utility, HTML.grid(obs.market, True, board)))
+    return HTML.reel(frames)
+
+
+def _blocks(
+    obs: arena.Observation, lab: arena.Lab, over: bool, moved: Container[str] = ()
+) -> Markup:
+    """One lab: its public facts, and its blocks in lanes; those that `moved` are marked."""
     market, is_own, bars = obs.market, lab.lab_id == session.LEARNER, []
     for name, block in sorted(market.blocks.items()):
         if block.owner_lab_id != lab.lab_id:
@@ -324,7 +354,7 @@ def _blocks(obs: arena.Observation, lab: arena.Lab, over: bool) -> Markup:
             press = "bid"
         length = max(1, min(block.duration, market.max_rounds - block.start_round))
         shown, mark = words.short_block_name(market, block), MARKS[block.status]
-        bars.append(HTML.block(block, shown, mark, length, hours, press))
+        bars.append(HTML.block(block, shown, mark, length, hours, press, name in moved))
     return HTML.blocks(lab, is_own, bars, market, over)
 
 

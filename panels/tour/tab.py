@@ -12,6 +12,9 @@ import gradio as gr
 from markupsafe import Markup
 
 from env import arena, arena_prompt, bazaar_prompt
+from panels.gpu_arena import players as arena_players
+from panels.gpu_arena import view as arena_view
+from panels.gpu_arena.words import EXPERT
 from panels.results.models import FILE as COMPARISON
 from panels.results.models import LAB_FILE
 from panels.tour import duel, facts
@@ -42,7 +45,8 @@ def build() -> None:
         _build_story()
     except ArtifactError as error:
         gr.HTML(missing(error))
-    gr.HTML(HTML.sections(), elem_classes="sauda-story")
+    reel = HTML.arena(arena_view.reel(arena_players.TASK, arena_players.SEED, EXPERT))
+    gr.HTML(reel + HTML.sections(), elem_classes="sauda-story", js_on_load=PRESS)
 
 
 def _in_short() -> Markup:

@@ -59,6 +59,14 @@ document.addEventListener("click", (event) => {
   for (const other of beside) if (other !== pressed) other.click();
 });
 
+// A reel of boards plays as it comes into view.
+const inView = new IntersectionObserver((seen) => {
+  for (const { target, isIntersecting } of seen) if (isIntersecting) target.classList.add("sauda-plays");
+}, { threshold: 0.5 });
+new MutationObserver(() => {
+  for (const reel of document.querySelectorAll(".sauda-reel:not(.sauda-plays)")) inView.observe(reel);
+}).observe(document, { childList: true, subtree: true });
+
 // A button saves the files of a training run, which are named after it.
 // The run's picture is on white, so that it reads on any page; its CSV file is the log, a row per step.
 function saveAs(name, address) {
