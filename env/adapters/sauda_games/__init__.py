@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import AsyncExitStack
 
 import verifiers.v1 as vf
-from sauda_env import ChatGame, get_task
+from sauda_env import get_task, new_chat
 
 __all__ = ["SaudaEnv", "SaudaTaskset"]
 
@@ -55,9 +55,9 @@ class SaudaEnv(vf.Env[SaudaEnvConfig]):
     """One game an episode; the other seats are the task's own scripts."""
 
     async def run(self, task: SaudaTask, agents: vf.Agents) -> None:
-        game, traces, shown = ChatGame(get_task(task.data.game), task.data.seed), [], None
+        game, traces, shown = new_chat(get_task(task.data.game), task.data.seed), [], None
         async with AsyncExitStack() as open_talk:
-            while not game.over:
+            while game.running:
                 chat = game.messages()
                 if shown is None or chat[: len(shown)] != shown:
                     await open_talk.aclose()
