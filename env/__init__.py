@@ -33,7 +33,7 @@ from .bazaar.types import (
     Tells,
     WalkAway,
 )
-from .chat import ChatGame, seed_of
+from .chat import ChatGame, new_chat, seed_of
 from .core import EndReason, Env, Episode, IllegalAction, Policy, Task, Turn, refuse_constant
 from .rollout import (
     Play,
@@ -101,6 +101,7 @@ __all__ = [
     "market",
     "move",
     "naive",
+    "new_chat",
     "package_gain",
     "people",
     "prompt_of",

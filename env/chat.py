@@ -1,13 +1,13 @@
 """A game that a language model plays by chat: what it is asked, and its replies as moves."""
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from .core import Episode, IllegalAction, Task, Turn
-from .rollout import advance, agent_stream, begin, episode, move
+from .rollout import Play, advance, agent_stream, begin, episode, move
 from .tasks import ARENA_TASKS, prompt_of
 
 
@@ -16,21 +16,26 @@ def seed_of(rng: np.random.Generator) -> int:
     return int(rng.integers(2**31))
 
 
+def new_chat(task: Task, seed: int) -> "ChatGame":
+    """The game of `seed` up to the learner's first turn."""
+    return ChatGame(task, advance(task, task.opponents, begin(task, seed)))
+
+
+@dataclass
 class ChatGame:
-    """The learner's seat of `task` in the game of `seed`, always at its next turn.
+    """The learner's seat of `task` in a game in progress, always at its next turn.
 
     Opponents move at once. It is the game that `rollout` plays: the same replies give the same
     grade. A reply that holds no legal move forfeits it.
     """
 
-    def __init__(self, task: Task, seed: int) -> None:
-        self.task, self.prompt = task, prompt_of(task)
-        self.play = advance(task, task.opponents, begin(task, seed))
+    task: Task
+    play: Play
 
     @property
-    def over(self) -> bool:
-        """Whether no reply is awaited any more."""
-        return self.play.forfeit or self.task.env.to_act(self.play.state) is None
+    def running(self) -> bool:
+        """Whether the learner has another turn."""
+        return not self.play.forfeit and self.task.env.to_act(self.play.state) is not None
 
     @property
     def observation(self) -> Any:
@@ -39,11 +44,11 @@ class ChatGame:
 
     def messages(self) -> list[dict[str, str]]:
         """The whole chat that asks for the next reply: each with its role and content."""
-        return self.prompt.render(self.observation)
+        return prompt_of(self.task).render(self.observation)
 
     def schema(self) -> Mapping[str, Any]:
         """The legal replies now, as a JSON schema."""
-        return self.prompt.schema(self.observation)
+        return prompt_of(self.task).schema(self.observation)
 
     def reply_seed(self) -> int:
         """The seed of the next reply, for a model that takes one; recorded games have the same."""
@@ -54,7 +59,7 @@ class ChatGame:
         """Make the move in `text`, and let the others answer."""
         obs, learner = self.observation, self.task.learner
         try:
-            play = move(self.task, self.play, self.prompt.parse(text, obs))
+            play = move(self.task, self.play, prompt_of(self.task).parse(text, obs))
         except IllegalAction as error:
             turns = (*self.play.turns, Turn(learner, obs, None, str(error)))
             self.play = replace(self.play, turns=turns, forfeit=True)

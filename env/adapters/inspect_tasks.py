@@ -19,7 +19,7 @@ from inspect_ai.model import (
 from inspect_ai.scorer import Score, Scorer, Target, mean, scorer, stderr
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 
-from .. import TASKS, ChatGame, fingerprint, get_task
+from .. import TASKS, ChatGame, fingerprint, get_task, new_chat
 
 HOLDOUT = 50_000  # the first of the seeds that no training saw
 MESSAGES = {
@@ -42,8 +42,8 @@ def play(name: str, constrained: bool = False) -> Solver:
     """
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:
-        game = ChatGame(get_task(name), state.metadata["seed"])
-        while not game.over:
+        game = new_chat(get_task(name), state.metadata["seed"])
+        while game.running:
             state.messages = chat_of(game)
             options: dict[str, Any] = {"seed": game.reply_seed()}
             if constrained:
@@ -76,7 +76,7 @@ def _add(name: str) -> None:
     def game(games: int = 40, first: int = HOLDOUT, constrained: bool = False) -> Task:
         played = get_task(name)
         samples = [
-            Sample(id=str(seed), input=chat_of(ChatGame(played, seed)), metadata={"seed": seed})
+            Sample(id=str(seed), input=chat_of(new_chat(played, seed)), metadata={"seed": seed})
             for seed in range(first, first + games)
         ]
         hashes = {

@@ -14,7 +14,7 @@ from typing import Any
 import yaml
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from env import TASKS, ChatGame
+from env import TASKS, new_chat
 from env.fingerprint import of_opponents, of_prompt, of_rules
 from sauda.games import RANKED
 from sauda.llm.model import ADAPTERS, HUB, TRAINED
@@ -69,7 +69,7 @@ def _task_rows(split: str, seeds: int) -> Iterator[dict[str, Any]]:
     """A row for each game: the chat that asks for its first move, and which game it is."""
     for name, task in TASKS.items():
         for seed in first_seeds(seeds, split):
-            prompt = ChatGame(task, seed).messages()
+            prompt = new_chat(task, seed).messages()
             info = json.dumps({"game": name, "seed": seed})
             row = {"task_id": f"{name}#{seed}", "prompt": prompt, "info": info}
             yield row | {"task": name, "seed": seed}

@@ -52,10 +52,14 @@ def serve_model(options: argparse.Namespace) -> None:
     for name in options.models:
         if isinstance(stage := service.wait(name, LOADS_WITHIN), Failed):
             raise CannotLoad(f"{name} cannot be loaded: {stage.reason}")
+    config = uvicorn.Config(
+        models_app(service, options.models), options.host, options.port, log_level="warning"
+    )
+    listening = config.bind_socket()  # whoever reads the address may ask at once
+    listening.listen()
     address = f"http://{options.host}:{options.port}/v1"
     print(f"{', '.join(options.models)} at {address}", flush=True)
-    app = models_app(service, options.models)
-    uvicorn.run(app, host=options.host, port=options.port, log_level="warning")
+    uvicorn.Server(config).run([listening])
 
 
 @with_reason

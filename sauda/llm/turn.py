@@ -12,7 +12,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from env import IllegalAction, Play, Task, Turn, advance, agent_stream, begin, move, seed_of
+from env import ChatGame, IllegalAction, Play, Task, Turn, advance, move, new_chat, seed_of
 from sauda.games import game_of
 from sauda.games.adapter import Game, ModelTurn, ParsedReply, Reply, Request
 from sauda.llm.model import NamedModel
@@ -167,26 +167,14 @@ class PlayerSpec:
 
 
 @dataclass
-class ModelGame:
+class ModelGame(ChatGame):
     """A game in progress between a language model and the task's own opponents.
 
     Games of one seed with different `salt` sample different tokens.
     """
 
-    task: Task
-    play: Play
     salt: tuple[int, ...] = ()
     turns: list[ModelTurn] = field(default_factory=list)  # of the model
-
-    @property
-    def running(self) -> bool:
-        """Whether the learner has another turn."""
-        return not self.play.forfeit and self.task.env.to_act(self.play.state) is not None
-
-    @property
-    def observation(self) -> Any:
-        """What the learner sees now."""
-        return self.task.env.observe(self.play.state, self.task.learner)
 
     @property
     def grade(self) -> float:
@@ -195,10 +183,11 @@ class ModelGame:
 
     def seed(self) -> int:
         """The seed of the next reply."""
+        if not self.salt:
+            return self.reply_seed()
         turn = sum(turn.agent == self.task.learner for turn in self.play.turns)
-        if self.salt:  # turns from 1: zeros at the end add nothing, and [seed, 0] draws the game
-            return seed_of(np.random.default_rng([self.play.seed, *self.salt, turn + 1]))
-        return seed_of(agent_stream(self.task, self.play.seed, self.task.learner, turn))
+        # Turns from 1: zeros at the end add nothing, and [seed, 0] draws the game.
+        return seed_of(np.random.default_rng([self.play.seed, *self.salt, turn + 1]))
 
     def apply(self, turn: ModelTurn) -> None:
         """Apply the model's turn, then the opponents' turns up to its next; a forfeit ends it."""
@@ -209,7 +198,7 @@ class ModelGame:
 
 def new_game(task: Task, seed: int, salt: tuple[int, ...] = ()) -> ModelGame:
     """The game of `seed` up to the learner's first turn."""
-    return ModelGame(task, advance(task, task.opponents, begin(task, seed)), salt)
+    return ModelGame(task, new_chat(task, seed).play, salt)
 
 
 def play_games(games: Sequence[ModelGame], player: PlayerSpec) -> None:

@@ -106,7 +106,7 @@ def door(tmp_path_factory, address) -> Run:
 
 
 def test_a_client_of_the_protocol_plays_the_recorded_game(address, capsys):
-    exec(snippet("python", "ChatGame").replace("http://127.0.0.1:8000", address), {})
+    exec(snippet("python", "new_chat").replace("http://127.0.0.1:8000", address), {})
     shown = capsys.readouterr().out
     assert f"'grade': {grades()[50_001]}," in shown
 

@@ -4,14 +4,16 @@
 
 It is a package of its own, since verifiers looks for a taskset by the name of a top-level module.
 A task is the game of a seed, and its reward the grade. A trace is a chat that only grows, as a deal
-of the bazaar does; another deal, or a position of the arena, begins a trace with the same reward.
+of the bazaar does. Another deal, a position of the arena, and the turn after a move that was not
+written as the prompt writes moves begin a trace each, with the same reward: a model is always asked
+what recorded games asked.
 """
 
 from collections.abc import Iterator
 from contextlib import AsyncExitStack
 
 import verifiers.v1 as vf
-from sauda_env import ChatGame, get_task
+from sauda_env import fingerprint, get_task, new_chat
 
 __all__ = ["SaudaEnv", "SaudaTaskset"]
 
@@ -21,6 +23,7 @@ class SaudaData(vf.TaskData):
 
     game: str
     seed: int
+    prompt_hash: str  # the fingerprint of what a model is asked in the task
 
 
 class SaudaTask(vf.Task[SaudaData]):
@@ -39,10 +42,10 @@ class SaudaTaskset(vf.Taskset[SaudaTask, SaudaConfig]):
     """The games of one task."""
 
     def load(self) -> Iterator[SaudaTask]:
-        name = get_task(self.config.game).name
-        for seed in range(self.config.first, self.config.first + self.config.games):
-            data = SaudaData(name=f"{name}#{seed}", prompt=None, game=name, seed=seed)
-            yield SaudaTask(data, self.config.task)
+        config, name = self.config, self.config.game
+        about = {"prompt": None, "game": name, "prompt_hash": fingerprint.of_prompt(get_task(name))}
+        for seed in range(config.first, config.first + config.games):
+            yield SaudaTask(SaudaData(name=f"{name}#{seed}", seed=seed, **about), config.task)
 
 
 class SaudaEnvConfig(vf.EnvConfig):
@@ -55,9 +58,9 @@ class SaudaEnv(vf.Env[SaudaEnvConfig]):
     """One game an episode; the other seats are the task's own scripts."""
 
     async def run(self, task: SaudaTask, agents: vf.Agents) -> None:
-        game, traces, shown = ChatGame(get_task(task.data.game), task.data.seed), [], None
+        game, traces, shown = new_chat(get_task(task.data.game), task.data.seed), [], None
         async with AsyncExitStack() as open_talk:
-            while not game.over:
+            while game.running:
                 chat = game.messages()
                 if shown is None or chat[: len(shown)] != shown:
                     await open_talk.aclose()

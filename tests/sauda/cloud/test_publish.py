@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 import yaml
 
-from env import TASKS, ChatGame, get_task, rollout
+from env import TASKS, get_task, new_chat, rollout
 from sauda.__main__ import main as sauda_command
 from sauda.games import policies_of
 from sauda.llm.model import ADAPTERS
@@ -58,7 +58,7 @@ def test_a_row_of_a_task_asks_what_the_game_asks(dataset):
         assert list(rows["task"]) == list(TASKS)
         for row in rows.to_dict("records"):
             info = json.loads(row["info"])
-            asked = ChatGame(get_task(info["game"]), info["seed"]).messages()
+            asked = new_chat(get_task(info["game"]), info["seed"]).messages()
             assert list(row["prompt"]) == asked
             assert info["seed"] in SPLITS[split]
 
