@@ -143,8 +143,8 @@ def test_a_visitor_pauses_and_goes_on_also_in_a_new_tab_by_the_token(bring):
 
 
 FAULTS = [
-    (401, "the provider does not take the key (status 401)"),
-    (b"<html>", "the provider answers no JSON object"),
+    (401, "The provider does not take the key (status 401)"),
+    (b"<html>", "The provider answers no JSON object"),
     (openai(""), "three times without words (it ended by stop)"),
     ("close", "does not answer, or lets no page of another site ask (CORS)"),
 ]
