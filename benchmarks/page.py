@@ -6,10 +6,12 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
+from typing import IO
 
 from sauda.records.store import REPOSITORY
 
@@ -23,6 +25,7 @@ class RunningPage:
 
     address: str
     pid: int
+    log: Callable[[], str]  # what it wrote so far
 
 
 @contextmanager
@@ -35,7 +38,8 @@ def running_app(
         command = [sys.executable, "app.py"]
         app = subprocess.Popen(command, cwd=folder, env=environment, stdout=log, stderr=log)
         try:
-            yield RunningPage(_address(app, log), app.pid)
+            read = partial(_read, log)
+            yield RunningPage(_address(app, read), app.pid, read)
         finally:
             app.terminate()
             try:
@@ -45,12 +49,16 @@ def running_app(
                 app.wait()
 
 
-def _address(app: subprocess.Popen, log) -> str:
+def _read(log: IO[str]) -> str:
+    return os.pread(log.fileno(), 1 << 20, 0).decode(errors="replace")  # moves no position
+
+
+def _address(app: subprocess.Popen, read: Callable[[], str]) -> str:
     """The address that the page prints once it answers; ValueError with its log if it does not."""
     deadline = time.monotonic() + STARTS_WITHIN
     while True:
         ended = app.poll() is not None
-        output = os.pread(log.fileno(), 1 << 20, 0).decode(errors="replace")  # moves no position
+        output = read()
         for line in output.splitlines(keepends=True):
             if line.startswith("Sauda is at ") and line.endswith("\n"):
                 return line.removeprefix("Sauda is at ").strip()

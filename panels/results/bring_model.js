@@ -13,7 +13,7 @@ class Stopped extends Error {}
 class Refused extends Stopped {} // for now, so the same call may be made again
 const wait = (seconds) => new Promise((resolve) => { setTimeout(resolve, 1000 * seconds); });
 const say = (text) => { part("sauda-now").textContent = text; };
-const fault = (text) => { part("sauda-fault").textContent = text; };
+const fault = (text) => { part("sauda-fault").textContent = text.charAt(0).toUpperCase() + text.slice(1); };
 const log = (text) => { part("sauda-log").append(Object.assign(document.createElement("li"), {textContent: text})); };
 
 // The sentence in the body of a refusal, as the page and most providers write it, or all of it.
