@@ -8,6 +8,7 @@ import logging
 import threading
 import time
 from dataclasses import dataclass, replace
+from statistics import fmean
 from typing import Any
 
 import gradio as gr
@@ -21,12 +22,12 @@ from panels.haggle.result import compare, revealed
 from panels.haggle.words import ENGLISH, Translate, Trouble, translate_error, translator
 from panels.tour.facts import points
 from panels.ui.html import macros
-from panels.ui.look import QUIET, folded, note, stat, strip, trouble
+from panels.ui.look import QUIET, folded, note, stat, strip, table, trouble
 from panels.ui.tables import with_interval
 from panels.ui.wiring import PRESS, Updates, button
 from sauda.llm.types import ReplyError
 from sauda.serve.http import ENTRIES_OF_ADDRESS, ENTRIES_SECONDS
-from sauda.serve.leaderboard import HOURS, Place, Unavailable, own_board, rules_of
+from sauda.serve.leaderboard import HOURS, Entry, Place, Unavailable, own_board, rules_of
 from sauda.serve.limits import Limiter
 from sauda.serve.names import LONGEST_NAME, check_name
 from sauda.serve.people import GAMES, TASK, next_bargain, play_pairs, record_moves, tally
@@ -34,6 +35,7 @@ from sauda.sessions.bazaar import as_episode, rank_standings, stand
 
 LOG = logging.getLogger(__name__)
 HTML = macros("challenges")
+RANKED = 1000  # people's entries among which a place is told
 MOST_HELD = 50  # tokens of one browser
 PAUSE = 20.0  # seconds between two looks for games that Sauda has yet to play
 ENTERED = Limiter(ENTRIES_OF_ADDRESS, seconds=ENTRIES_SECONDS)
@@ -164,11 +166,38 @@ def head(visit: PeopleVisit) -> Markup:
     """Which of the entry's games this is, or what all of them came to."""
     place, translate = visit.place, visit.translate
     if visit.is_last and (entry := own_board().entry(place.entry)):
-        said = translate("people_done", all=entry.n, grade=with_interval(entry.grade))
+        said = translate("people_done", all=entry.n, place=_place(entry), **_mean(entry))
     else:
         values = {"number": place.number, "all": place.games, "hours": f"{HOURS:.0f}"}
         said = translate("people_head", **values)
     return HTML.person("last" if visit.is_last else "over" if visit.game.over else "open", said)
+
+
+def _mean(entry: Entry) -> dict[str, str]:
+    """The mean grade of an entry in percent, with its interval, as values of a sentence."""
+    value, _, interval = with_interval(entry.grade, "z.0%").partition(" ")
+    return {"share": value, "interval": interval}
+
+
+def _place(entry: Entry) -> str:
+    """The entry's place among people under today's rules, such as "2 / 7"."""
+    board = own_board()
+    means = [fmean(one.grades) for one in board.entries(TASK, rules_of(TASK), RANKED, person=True)]
+    return f"{1 + sum(mean > fmean(entry.grades) for mean in means)} / {len(means)}"
+
+
+def finale(entry: Entry, translate: Translate) -> Markup:
+    """Every bargain of a complete entry beside Sauda's at its seed, and both means.
+
+    Raises ReplyError where Sauda cannot play one of them.
+    """
+    games = own_board().games(entry)
+    pairs = [(game.grade, subtab.standing_of(game.seed).grade) for game in games]
+    means = tuple(map(fmean, zip(*pairs, strict=True)))
+    rows = [*((str(number), *pair) for number, pair in enumerate(pairs, 1)), ("∅", *means)]
+    heads = ("#", translate("board_you"), translate("daily_sauda"))
+    cells = [(name, *(f"{grade:z.0%}" for grade in both)) for name, *both in rows]
+    return table(heads, cells, caption=translate("people_finale", all=entry.n))
 
 
 def result(visit: PeopleVisit) -> Markup:
@@ -280,6 +309,8 @@ def let_sauda_play(screen: PeopleScreen, visit: PeopleVisit) -> Updates:
         return {page.players: note(why)}
     try:
         sauda = subtab.sauda_at(game.play.seed, translate)
+        if visit.is_last and (entry := own_board().entry(visit.place.entry)):
+            return {page.players: finale(entry, translate), page.tally: show_tally(translate)}
     except ReplyError as error:
         return screen.refuse(error, visit)
     you = stand("you", game.task, as_episode(game), visitor=True)

@@ -111,7 +111,7 @@ def _deals_table(played: Episode, translate: Translate, language: str) -> Markup
     """How each deal of a career ended."""
     past, won, say = played.final.table.past, shares(played.final, "buyer"), chart_words(translate)
     rows = [
-        (f"{number} {name_in(language, instance.item.name)}", how_ended(deal, say), f"{share:.3f}")
+        (f"{number} {name_in(language, instance.item.name)}", how_ended(deal, say), f"{share:.0%}")
         for number, (instance, deal, share) in enumerate(
             zip(played.final.private["nature"], past, won, strict=False), start=1
         )
@@ -145,7 +145,7 @@ def compare(
     rows: Sequence[Standing], translate: Translate = IN_ENGLISH, caption: str = ""
 ) -> Markup:
     """Table of the visitor's and every player's result at the same seed."""
-    heads = [translate(f"board_{name}") for name in ("player", "grade", "share", "price")]
+    heads = [translate(f"board_{name}") for name in ("player", "share", "price")]
     you = Markup('<b class="sauda-you">{}</b>').format(translate("board_you"))
     cells = []
     for row in rows:
@@ -153,7 +153,8 @@ def compare(
         if not row.visitor and name != row.name:
             name = term(name, row.name)  # its technical name in a tooltip
         price = "–" if row.price is None else rupees(row.price)
-        cells.append((name, f"{row.grade:.3f}", f"{row.share:.3f}", price))
+        grade = f"{translate('board_grade')} {row.grade:.3f}"
+        cells.append((name, term(with_minus_signs(f"{row.share:.0%}"), grade), price))
     return table(heads, cells, caption=caption or translate("board"))
 
 
