@@ -17,7 +17,7 @@ from panels.gpu_arena import view as arena_view
 from panels.gpu_arena.words import EXPERT
 from panels.results.models import FILE as COMPARISON
 from panels.results.models import LAB_FILE
-from panels.tour import duel, facts
+from panels.tour import alone, duel, facts
 from panels.tour.facts import stage_of
 from panels.training.tab import sample, table_of_runs
 from panels.ui.html import macros
@@ -41,10 +41,11 @@ def build() -> None:
     """Lay out the tab. Called inside a `gr.Tab`."""
     gr.HTML(HTML.title() + _in_short())
     _build_race()
-    try:
-        _build_story()
-    except ArtifactError as error:
-        gr.HTML(missing(error))
+    for section in (_build_story, alone.build):
+        try:
+            section()
+        except ArtifactError as error:
+            gr.HTML(missing(error))
     reel = HTML.arena(arena_view.reel(arena_players.TASK, arena_players.SEED, EXPERT))
     gr.HTML(reel + HTML.sections(), elem_classes="sauda-story", js_on_load=PRESS)
 
