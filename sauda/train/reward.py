@@ -49,7 +49,7 @@ TOY = grpo.TOY | {"eval_games": 2}
 
 @dataclass(frozen=True, kw_only=True)
 class RewardSettings(GRPOSettings):
-    """Settings in the names of TRL's GRPOConfig; no run with them has been published yet."""
+    """Settings in the names of TRL's GRPOConfig; the defaults are the numbers we report."""
 
     init_adapter: str = "form"
     tasks: tuple[str, ...] = option("tasks of the games, in turn", ("bazaar/open-3",))

@@ -62,7 +62,7 @@ def test_the_race_runs_at_once_and_again_and_the_tour_leads_to_the_other_tabs(op
     page = open_page()
     verdict = page.locator("#tour-race .sauda-outcome")
     expect(verdict).to_contain_text("Can you do better?")
-    page.get_by_role("button", name="Watch again").click()
+    page.locator("#tour-race").get_by_role("button", name="Watch again").click()
     settle(page)
     expect(verdict).to_be_visible()
     page.get_by_label("Compare with").click()

@@ -83,7 +83,7 @@ def test_a_sale_at_a_loss_is_asked_back_and_every_move_then_has_its_cost(open_pa
     review = page.locator("#haggle-review")
     review.locator(".sauda-own").wait_for()
     settle(page)
-    expect(review).to_contain_text("You left ₹")
+    expect(review).to_contain_text("cost you most: ₹")
     expect(review.locator(".sauda-own li")).to_have_count(2)
     expect(review.locator(".sauda-own li").last).to_contain_text("−₹")
     expect(review.locator("svg.sauda-left")).to_be_visible()

@@ -117,7 +117,7 @@ def test_a_stage_in_a_link_is_loaded_while_a_script_plays():
     updates = open_tab(screen, query=SHARED | {"against": "mini"})
     game = updates[screen.page.visit].game
     assert (game.stands_in_for, game.opponent) == ("mini", "tit_for_tat")
-    assert "loading" in updates[screen.page.brief]
+    assert "waking up" in updates[screen.page.brief]
 
 
 @pytest.mark.parametrize("row", rows("bad_links.csv"), ids=lambda row: " ".join(row.values()))
