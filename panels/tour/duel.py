@@ -21,12 +21,14 @@ from panels.transcripts.episodes import of_this_page
 from panels.transcripts.view import limits
 from panels.ui.html import SAUDA, SAY, STRANGER, goods, macros, picture
 from panels.ui.look import note, trouble
+from panels.ui.provenance import missing
 from panels.ui.terms import capital
 from sauda.experiments.comparison import BASE
 from sauda.experiments.duel import FILE, SPEAKER, TASK
 from sauda.games.transcript import from_json, in_words
 from sauda.llm.registry import is_model
 from sauda.llm.types import ReplyError
+from sauda.records.kinds import ArtifactError
 from sauda.records.store import load
 
 HTML = macros("tour")
@@ -157,9 +159,21 @@ def scale(game: Episode) -> tuple[list[tuple[str, float, int]], tuple[str, str]]
     return marks, (rupees(round(low)), rupees(high))
 
 
+def compare(rival: str) -> Markup:
+    """The scene beside `rival`; without the record, what makes it."""
+    try:
+        return scene(rival)
+    except ArtifactError as error:
+        return missing(error)
+
+
 def play_live(rival: str) -> Iterator[Markup]:
     """The games of the model and of `rival`, played now, and whether they are as recorded."""
-    games, task = recorded(), get_task(TASK)
+    try:
+        games, task = recorded(), get_task(TASK)
+    except ArtifactError as error:
+        yield missing(error)
+        return
     rival = rival if rival in games else BASE
     yield scene(rival) + note("Both play; that takes up to a minute.")
     try:

@@ -104,7 +104,7 @@ def _build_race() -> None:
         note(say(games.games[0], len(fit), len(games.seeds)))
         + provenance(artifact, f"n = {len(games.seeds)} games to choose from")
     )
-    rival.input(duel.scene, rival, shown, **QUIET)
+    rival.input(duel.compare, rival, shown, **QUIET)
     live.click(
         queue(duel.play_live), rival, shown,
         **QUEUED, concurrency_id="tour-race", concurrency_limit=2,
