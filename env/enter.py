@@ -142,7 +142,8 @@ def enter(spec: argparse.Namespace, key: str) -> None:
             return
         entry = call("the page", f"{page}/enter", {"name": spec.name, "task": spec.task})
         token = entry["token"]
-    print(f"To go on after a break, give the same command with --token {token}", flush=True)
+    # joined by "=", since a token may begin with a dash
+    print(f"To go on after a break, give the same command with --token={token}", flush=True)
     print(json.dumps(play(spec, token, key), ensure_ascii=False))
 
 

@@ -87,9 +87,9 @@ def test_what_stops_an_entry_is_told_and_the_same_command_with_its_token_goes_on
     assert "Nothing is lost." in told.err
     assert KEY not in told.out + told.err
     assert calls == (6 if fault in (429, 500, "close") else 5 if fault == openai("") else 3)
-    token = re.search(r"--token (\S+)", told.out)[1]
+    token = re.search(r"--token=(\S+)", told.out)[1]
     with server(WALKS) as (provider, asked):
-        assert run(site, provider, "", "--token", token) == 0
+        assert run(site, provider, "", f"--token={token}") == 0
     assert len(asked) == 48
 
 
