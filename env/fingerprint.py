@@ -9,12 +9,13 @@ import hashlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields, is_dataclass, replace
 from enum import Enum
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
 
 from . import arena
+from .bazaar import corpus, ear
 from .bazaar.types import Accept, Offer, Table, WalkAway
 from .core import Episode, IllegalAction, Policy, Task, Turn, read_rows
 from .rollout import rollout
@@ -61,8 +62,20 @@ def of_rules(task: Task) -> str:
 
 
 def of_opponents(task: Task) -> str:
-    """The fingerprint of a task's opponents, as the fixed learners meet them."""
-    return fingerprint([_describe_game(task, game) for game in fixed_games(task)])
+    """The fingerprint of a task's opponents, as the fixed learners meet them.
+
+    Where any words count also of how sentences are heard, of which the fixed learners say few.
+    """
+    games = [_describe_game(task, game) for game in fixed_games(task)]
+    hears = getattr(task.env, "version", 0) >= 3
+    return fingerprint([*games, of_ear()] if hears else games)
+
+
+@cache
+def of_ear() -> str:
+    """The fingerprint of what the ear of each seat hears in the sentences of evaluation."""
+    rows = [row for seat in ear.SEATS for row in corpus.rows(seat, "evaluation")]
+    return fingerprint([ear.meaning(row.text, row.seat)[:2] for row in rows])
 
 
 def of_turns(task: Task, played: Iterable[Episode]) -> str:

@@ -52,11 +52,15 @@ PARENTS = {
     "mini+dpo": "mini+sft",
     "mini+people": "mini+sft",
     "mini+talks": "mini+people",
+    "mini+form": BASE,
+    "mini+reward": "mini+form",
 }
 # Stages that know the games alone in which any words count, and what is measured of each.
 FREE: Mapping[str, tuple[str, ...]] = {
     "mini+people": ("bazaar/people",),
-    "mini+talks": ("bazaar/people", "bazaar/package"),
+    "mini+talks": ("bazaar/people", "bazaar/package", "bazaar/open-3"),
+    "mini+form": ("bazaar/open-3",),
+    "mini+reward": ("bazaar/open-3",),
 }
 STAGES = (BASE, *PARENTS)  # one base, untrained and after each stage
 OURS = f"mini+{SAUDA}"  # the stage that is served
@@ -66,6 +70,7 @@ NO_MODEL = ("null", "null+steering", "null+honest")  # wrappers with nothing to 
 BESIDE = (*NO_MODEL, *SCRIPTS, LEAVE, TUNED, BAYESIAN, LISTENER, ORACLE)
 FREE_BESIDE = {  # beside them; nobody has searched for a script of packages
     "bazaar/people": (*SCRIPTS, LEAVE, TUNED, BAYESIAN, LISTENER),
+    "bazaar/open-3": (*SCRIPTS, LEAVE, TUNED, BAYESIAN, LISTENER, ORACLE),
     "bazaar/package": (*SCRIPTS, LEAVE, BAYESIAN, LISTENER, ORACLE),
 }
 RIVALS = ("conceder", TUNED, BAYESIAN, LISTENER, OURS)

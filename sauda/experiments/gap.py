@@ -224,7 +224,7 @@ def gap(
         "reader",
         "listener",
     ),
-    episodes: int = 100,  # hold-out seeds, from 50,000
+    episodes: int = 400,  # hold-out seeds, from 50,000
     *,
     workers: int = 2,
 ) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 import sauda.__main__ as command_line
-from env import Accept, IllegalAction, Offer, Task, arena, get_task
+from env import Accept, IllegalAction, Offer, Task, arena, ear, fingerprint, get_task
 from env.fingerprint import of_opponents, of_policy, of_rules
 from panels.gpu_arena import tab as gpu_arena
 from panels.gpu_arena.offers import Visit
@@ -238,6 +238,15 @@ def test_rules_do_not_depend_on_the_opponents_and_opponents_not_on_luck():
     assert of_rules(with_seller(stubborn)) == of_rules(OPEN)
     assert of_opponents(with_seller(stubborn)) != of_opponents(OPEN)
     assert of_rules(replace(OPEN, grade=lambda final: OPEN.grade(final) / 2)) != of_rules(OPEN)
+
+
+def test_opponents_that_hear_any_words_are_others_with_another_ear(monkeypatch):
+    heard, deaf = get_task("bazaar/open-3"), OPEN
+    known = {task.name: of_opponents(task) for task in (heard, deaf)}
+    monkeypatch.setattr(ear, "meaning", lambda sentence, seat: ("", "", 0.0))
+    monkeypatch.setattr(fingerprint, "of_ear", fingerprint.of_ear.__wrapped__)
+    assert of_opponents(heard) != known[heard.name]
+    assert of_opponents(deaf) == known[deaf.name]
 
 
 @pytest.mark.parametrize("odd", ["retreats", "insults", "is silent"])
