@@ -50,15 +50,15 @@ def call(who: str, url: str, body: Mapping[str, Any] | None = None, key: str = "
         for_now = False
         try:
             with build_opener(_NoRedirect).open(request, timeout=SECONDS) as answer:
-                if isinstance(found := json.load(answer), dict):
-                    return found
+                if isinstance(answered := json.load(answer), dict):
+                    return answered
             why = f"{who} answers no JSON object"
         except HTTPError as error:
             for_now = error.code == 429 or error.code >= 500
             meant = MEANT.get(error.code, "fails" if for_now else "refuses the call")
-            told = reason(error.read().decode(errors="replace"))
-            told = told.replace(key, "…") if key else told  # some quote it
-            why = f"{who} {meant} (status {error.code}): {told[:300]}"
+            fault = reason(error.read().decode(errors="replace"))
+            fault = fault.replace(key, "…") if key else fault  # some quote it
+            why = f"{who} {meant} (status {error.code}): {fault[:300]}"
         except OSError as error:
             for_now, why = True, f"{who} does not answer ({error})"
         except ValueError:
@@ -73,8 +73,8 @@ def call(who: str, url: str, body: Mapping[str, Any] | None = None, key: str = "
 def reason(text: str) -> str:
     """The sentence in the body of a refusal, as the page and most providers write it, or all."""
     try:
-        found = json.loads(text)
-        return str(found.get("detail") or found["error"]["message"])
+        fault = json.loads(text)
+        return str(fault.get("detail") or fault["error"]["message"])
     except (ValueError, LookupError, TypeError, AttributeError):
         return " ".join(text.split())
 
@@ -86,9 +86,9 @@ def complete(spec: argparse.Namespace, messages: Sequence[Any], key: str) -> tup
     """
     body, read, written = spec.body | {"model": spec.model, "messages": messages}, 0, 0
     for _ in range(3):
-        found = call("the provider", f"{spec.base_url}/chat/completions", body, key)
+        completion = call("the provider", f"{spec.base_url}/chat/completions", body, key)
         try:
-            choice, usage = found["choices"][0], found.get("usage") or {}
+            choice, usage = completion["choices"][0], completion.get("usage") or {}
             text, refusal = choice["message"].get("content"), choice["message"].get("refusal")
             read += usage.get("prompt_tokens", 0)
             written += usage.get("completion_tokens", 0)
@@ -102,10 +102,10 @@ def complete(spec: argparse.Namespace, messages: Sequence[Any], key: str) -> tup
 
 def cost(spec: argparse.Namespace, read: float, written: float) -> str:
     """Tokens in words, and their money where the prices are given."""
-    told = f"{read:,.0f} tokens read, {written:,.0f} written"
+    tokens = f"{read:,.0f} tokens read, {written:,.0f} written"
     if spec.price is None:
-        return told
-    return f"{told}, {(read * spec.price[0] + written * spec.price[1]) / 1e6:.2f} in money"
+        return tokens
+    return f"{tokens}, {(read * spec.price[0] + written * spec.price[1]) / 1e6:.2f} in money"
 
 
 def play(spec: argparse.Namespace, token: str, key: str) -> Mapping[str, Any]:
@@ -117,8 +117,8 @@ def play(spec: argparse.Namespace, token: str, key: str) -> Mapping[str, Any]:
             print(f"  no move: {turn['error']}")
         if turn["end"]:
             over = turn["game"] - bool(turn["messages"])
-            told = f"game {over} of {turn['games']}: {turn['end']}, grade {turn['grade']:.3f}"
-            print(f"{told}; {cost(spec, read, written)}", flush=True)
+            result = f"game {over} of {turn['games']}: {turn['end']}, grade {turn['grade']:.3f}"
+            print(f"{result}; {cost(spec, read, written)}", flush=True)
         if not turn["messages"]:
             break
         reply, *tokens = complete(spec, turn["messages"], key)

@@ -166,11 +166,11 @@ def head(visit: PeopleVisit) -> Markup:
     """Which of the entry's games this is, or what all of them came to."""
     place, translate = visit.place, visit.translate
     if visit.is_last and (entry := own_board().entry(place.entry)):
-        said = translate("people_done", all=entry.n, place=_place(entry), **_mean(entry))
+        sentence = translate("people_done", all=entry.n, place=_place(entry), **_mean(entry))
     else:
         values = {"number": place.number, "all": place.games, "hours": f"{HOURS:.0f}"}
-        said = translate("people_head", **values)
-    return HTML.person("last" if visit.is_last else "over" if visit.game.over else "open", said)
+        sentence = translate("people_head", **values)
+    return HTML.person("last" if visit.is_last else "over" if visit.game.over else "open", sentence)
 
 
 def _mean(entry: Entry) -> dict[str, str]:

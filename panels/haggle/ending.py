@@ -1,6 +1,6 @@
 """How a finished bargain is told, in every sub-tab alike: who took how much from whom.
 
-The shares are of what lies between both limits. `Told` holds what a picture of the result shows,
+The shares are of what lies between both limits. `Outcome` holds what a picture of the result shows,
 too. Nothing here tells a hidden value of a game that still runs.
 """
 
@@ -24,7 +24,7 @@ NEAR_HALF = (0.45, 0.55)  # shares that are told as an even split
 
 
 @dataclass(frozen=True)
-class Told:
+class Outcome:
     """A finished game in a headline; shares in [0, 1], both 0 where nobody won anything."""
 
     band: str
@@ -36,12 +36,12 @@ class Told:
     category: str  # of the catalogue, in English
 
 
-def told(
+def outcome(
     game: Game,
     translate: Translate = IN_ENGLISH,
     language: str = ENGLISH,
     sauda: float | None = None,
-) -> Told:
+) -> Outcome:
     """How `game` ended; `sauda` is Sauda's share in the same seat at the same seed, where known."""
     past, table = game.play.state.table.past, game.play.state.table
     you = bazaar.stand("you", game.task, bazaar.as_episode(game), visitor=True)
@@ -68,7 +68,7 @@ def told(
         band, key = (WON, "end_won") if share > NEAR_HALF[1] else (LOST, "end_lost")
     headline = with_minus_signs(translate(key, **figures))
     item = name_in(language, table.item.name)
-    return Told(
+    return Outcome(
         band, headline[0].upper() + headline[1:], share, other, name,
         item[0].upper() + item[1:], table.item.category,
     )  # fmt: skip
@@ -97,5 +97,5 @@ def show(
     sauda: float | None = None,
 ) -> Markup:
     """The headline in the colour of its band, both faces with the split between them, the goods."""
-    end = told(game, translate, language, sauda)
+    end = outcome(game, translate, language, sauda)
     return HTML.ending(end, face_of(game), translate)

@@ -8,12 +8,17 @@ import numpy as np
 import plotly.graph_objects as go
 
 from env import Episode, Offer, Turn, rupees
+from panels.results.models import FILE as COMPARISON
+from panels.results.models import best_script, buyer_name, gain_on_same_seeds, rows_by_policy
+from panels.tour.facts import PERCENT
 from panels.training.curves import evaluation_trace, recorded, with_gaps
 from panels.ui.html import SAY, macros
 from panels.ui.look import SERIES, line_style, style_figure
 from panels.ui.offers import ending
 from panels.ui.provenance import provenance
+from sauda.experiments.comparison import BASE, LISTENER
 from sauda.games.transcript import from_json, in_words
+from sauda.records.kinds import ArtifactError, entry
 from sauda.records.schemas.base import Interval, Row
 from sauda.records.store import Artifact, load
 
@@ -26,8 +31,8 @@ MOMENTS = 5
 
 def build() -> None:
     """Lay out the section; raises ArtifactError, before any of it, without a record."""
-    began, run = map(load, RUNS)
-    gain = gained(run, began)
+    began, run, comparison = map(load, (*RUNS, COMPARISON))
+    gain = gained(run, comparison)
     with gr.Row(elem_id="tour-alone", elem_classes="sauda-story"):
         with gr.Column(min_width=320):
             gr.HTML(HTML.alone(gain))
@@ -41,19 +46,21 @@ def build() -> None:
     gr.HTML(HTML.moments(cards) + source, elem_classes="sauda-story")
 
 
-def gained(run: Artifact, began: Artifact) -> str:
-    """What reward alone brought in the games that checkpoints play, in a sentence."""
-    before, after = (record.data.checkpoint_evaluations[-1] for record in (began, run))
-    hours = run.data.seconds / 3600
-    return SAY.alone(before, _grade(before), after, _grade(after), _games(run), hours)
-
-
-def _grade(row: Row) -> Interval:
-    return Interval(mean=row.reward, low=row.low, high=row.high)
-
-
-def _games(run: Artifact) -> int:
-    return int(run.data.log[-1].games)
+def gained(run: Artifact, comparison: Artifact) -> str:
+    """What reward alone brought in hold-out games, in a sentence; ArtifactError where none are."""
+    rows = rows_by_policy(comparison, TASK)
+    before, after = (rows.get(f"{BASE}+{stage}") for stage in ("form", "reward"))
+    if before is None or after is None:
+        fault = f"artifacts/{comparison.file} lacks the run from reward alone on {TASK}"
+        raise ArtifactError(fault, entry(comparison.file).command)
+    gain = gain_on_same_seeds(comparison, TASK, after.policy, before.policy).gain
+    hundred = Interval(**{name: 100 * value for name, value in gain.as_json().items()})
+    script, score = best_script(rows)
+    planner = f"{rows[LISTENER].grade.mean:{PERCENT}}"
+    return SAY.alone(
+        before, after, hundred, int(run.data.log[-1].games), run.data.seconds / 3600,
+        (buyer_name(script), f"{score:{PERCENT}}"), planner,
+    )  # fmt: skip
 
 
 def curve(run: Artifact, began: Artifact) -> go.Figure:

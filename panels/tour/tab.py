@@ -5,7 +5,7 @@ draws its components, which takes a megabyte of scripts; each part stands where 
 it, so that nothing moves.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import gradio as gr
@@ -41,13 +41,17 @@ def build() -> None:
     """Lay out the tab. Called inside a `gr.Tab`."""
     gr.HTML(HTML.title() + _in_short())
     _build_race()
-    for section in (_build_story, alone.build):
-        try:
-            section()
-        except ArtifactError as error:
-            gr.HTML(missing(error))
+    _build(_build_story)
     reel = HTML.arena(arena_view.reel(arena_players.TASK, arena_players.SEED, EXPERT))
     gr.HTML(reel + HTML.sections(), elem_classes="sauda-story", js_on_load=PRESS)
+
+
+def _build(section: Callable[[], None]) -> None:
+    """Lay out a section, or what makes the record that it lacks."""
+    try:
+        section()
+    except ArtifactError as error:
+        gr.HTML(missing(error))
 
 
 def _in_short() -> Markup:
@@ -69,6 +73,7 @@ def _build_story() -> None:
         with gr.Column(min_width=320):
             gr.HTML(HTML.gained(gain, facts.trained_on(comparison)))
             gr.Plot(facts.grades_figure(comparison), show_label=False, elem_id="tour-grades")
+    _build(alone.build)
     sources = [provenance(run, f"n = {len(run.data.log)} steps") for run in runs]
     sources.append(provenance(comparison, "95 % bootstrap intervals over games"))
     ahead, behind = facts.still_ahead(comparison), facts.why_behind(comparison)

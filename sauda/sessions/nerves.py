@@ -10,10 +10,7 @@ from sauda.policies.people import Belief, believe
 from sauda.sessions.bazaar import Game
 
 TASK = rules.TASKS[0].name
-CALM, TENSE = (
-    0.1,
-    rules.WARNS,
-)  # chances to leave: below the first it is calm, from the second tense
+CALM, TENSE = 0.1, rules.WARNS  # chances to leave: below the first calm, from the second tense
 
 
 def can_leave(game: Game) -> bool:

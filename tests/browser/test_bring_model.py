@@ -67,7 +67,7 @@ def press(page: Page, name: str) -> None:
     page.locator(f"#leaderboard-bring [data-press={name}]").click()
 
 
-def shown(page: Page, part: str):
+def part_of(page: Page, part: str):
     return page.locator(f"#leaderboard-bring .sauda-{part}")
 
 
@@ -75,7 +75,7 @@ def begin(page: Page) -> None:
     """Ask what the entry costs, without which none is begun, and begin it."""
     expect(page.locator("#leaderboard-bring [data-press=begin]")).to_be_disabled()
     press(page, "cost")
-    expect(shown(page, "now")).to_contain_text(
+    expect(part_of(page, "now")).to_contain_text(
         re.compile(r"About \d+ calls, [\d,]+ tokens read, [\d,]+ written, 0.\d\d in money")
     )
     press(page, "begin")
@@ -89,9 +89,9 @@ def test_a_model_plays_a_whole_entry_and_its_key_is_in_no_request_to_the_page_an
         page = bring(provider, width, dark)
         assert asked == []
         begin(page)
-        expect(shown(page, "now")).to_contain_text("Complete: mean grade", timeout=WHOLE)
-    expect(shown(page, "now")).to_contain_text("450 tokens read, 350 written, 0.00 in money")
-    expect(shown(page, "log").locator("li")).to_have_count(50)
+        expect(part_of(page, "now")).to_contain_text("Complete: mean grade", timeout=WHOLE)
+    expect(part_of(page, "now")).to_contain_text("450 tokens read, 350 written, 0.00 in money")
+    expect(part_of(page, "log").locator("li")).to_have_count(50)
     assert len(asked) == 50
     assert {authorization for _, _, authorization in asked} == {f"Bearer {KEY}"}
     to_others = [each for each in page.sent if not each.url.startswith(provider)]
@@ -123,22 +123,22 @@ def test_a_visitor_pauses_and_goes_on_also_in_a_new_tab_by_the_token(bring):
     with provider_of(slowly) as (provider, asked):
         page = bring(provider)
         begin(page)
-        expect(shown(page, "log").locator("li")).not_to_have_count(0)
+        expect(part_of(page, "log").locator("li")).not_to_have_count(0)
         press(page, "pause")
-        expect(shown(page, "now")).to_contain_text("Paused.")
+        expect(part_of(page, "now")).to_contain_text("Paused.")
         calls = len(asked)
         page.wait_for_timeout(1000)
         assert len(asked) == calls < 50
         press(page, "begin")
-        expect(shown(page, "log").locator("li")).not_to_have_count(calls)
+        expect(part_of(page, "log").locator("li")).not_to_have_count(calls)
         press(page, "pause")
-        expect(shown(page, "now")).to_contain_text("Paused.")
+        expect(part_of(page, "now")).to_contain_text("Paused.")
         token, done = field(page, "token").input_value(), len(asked)
     with provider_of(WALKS) as (provider, asked):
         page = bring(provider)
         field(page, "token").fill(token)
         begin(page)
-        expect(shown(page, "now")).to_contain_text("Complete", timeout=WHOLE)
+        expect(part_of(page, "now")).to_contain_text("Complete", timeout=WHOLE)
     assert len(asked) == 50 - done
 
 
@@ -158,11 +158,11 @@ def test_a_fault_of_the_provider_is_told_in_a_sentence_and_nothing_is_lost(bring
         page = bring(provider)
         begin(page)
         for _, sentence in FAULTS:
-            expect(shown(page, "fault")).to_contain_text(sentence, timeout=WHOLE)
-            expect(shown(page, "fault")).to_contain_text("Nothing is lost", timeout=WHOLE)
-            expect(shown(page, "log").locator("li")).to_have_count(1)
+            expect(part_of(page, "fault")).to_contain_text(sentence, timeout=WHOLE)
+            expect(part_of(page, "fault")).to_contain_text("Nothing is lost", timeout=WHOLE)
+            expect(part_of(page, "log").locator("li")).to_have_count(1)
             press(page, "begin")
-        expect(shown(page, "now")).to_contain_text("Complete", timeout=WHOLE)
+        expect(part_of(page, "now")).to_contain_text("Complete", timeout=WHOLE)
     assert len(asked) == 50 + len(script) - 1 + 2
 
 

@@ -58,10 +58,10 @@ def grades() -> dict[int, float]:
     return {seed: float(get_task(OPEN).grade(game.final)) for seed, game in recorded().items()}
 
 
-def told(door: str, found: dict[int, float]) -> dict[int, float]:
+def report(door: str, by_seed: dict[int, float]) -> dict[int, float]:
     """Print what a door gave; returns it."""
-    print(f"\n{door:12} {OPEN} n={len(found)} mean grade {np.mean(list(found.values())):.6f}")
-    return found
+    print(f"\n{door:12} {OPEN} n={len(by_seed)} mean grade {np.mean(list(by_seed.values())):.6f}")
+    return by_seed
 
 
 @pytest.fixture(scope="module")
@@ -115,11 +115,11 @@ def test_inspect_gives_the_grades_of_evaluate_and_makes_a_space_of_its_logs(door
     dump = "inspect log dump logs/*.eval > log.json\n"
     folder = door(snippet("sh", "inspect eval") + dump, "inspect")
     log = json.loads((folder / "log.json").read_text())
-    found = {
+    by_seed = {
         sample["metadata"]["seed"]: sample["scores"]["figures"]["value"]["grade"]
         for sample in log["samples"]
     }
-    assert told("inspect", found) == told("evaluate", grades())
+    assert report("inspect", by_seed) == report("evaluate", grades())
     assert (folder / "space" / "index.html").is_file()
 
 
@@ -127,12 +127,12 @@ def test_verifiers_gives_the_grades_of_evaluate(door):
     folder = door(snippet("sh", "vf-eval sauda-games"), "verifiers")
     (traces,) = folder.glob("outputs/*/traces.jsonl")
     episodes = map(json.loads, traces.read_text().splitlines())
-    found = {
+    by_seed = {
         episode["task"]["data"]["seed"]: trace["rewards"]["grade"]["score"]
         for episode in episodes
         for trace in episode["traces"]
     }
-    assert told("verifiers", found) == grades()
+    assert report("verifiers", by_seed) == grades()
 
 
 def test_the_same_moves_have_the_same_grades_over_openenv_and_on_the_leaderboard():
@@ -143,7 +143,7 @@ def test_the_same_moves_have_the_same_grades_over_openenv_and_on_the_leaderboard
         *_, last = [served.step(SentAction.model_validate(action)) for action in actions]
         over_openenv[seed] = last.reward
         ranked[seed] = replay_game(OPEN, seed, actions).grade
-    assert told("OpenEnv", over_openenv) == told("leaderboard", ranked) == grades()
+    assert report("OpenEnv", over_openenv) == report("leaderboard", ranked) == grades()
 
 
 def bid(body: dict[str, Any]) -> bytes:
