@@ -223,7 +223,7 @@ def replay(artifact: Artifact, workers: int, root: Path) -> dict[str, Any]:
     replay=replay,
 )
 def worth(
-    episodes: int = 400,  # hold-out seeds, from 50,000
+    episodes: int = 1000,  # hold-out seeds, from 50,000
     by_kind: int = 200,  # of those, games of each kind of sentences
     *,
     workers: int = 2,
