@@ -164,7 +164,7 @@ class MovesPlayedOn(Games):
         """The groups of moves, each a game of one turn, in states of the partner's games."""
         if step and not self.partner.moves:
             self.partner.load(self.run.folder / MEMORY.format(step))
-        elif step % self.settings.save_steps == 0:
+        else:  # at each step: a run ends by its minutes with a checkpoint at any
             self.partner.save(self.run.folder / MEMORY.format(step))
         self.step, members = step, range(self.settings.num_generations)
         branches, self.ends = [], []
