@@ -26,8 +26,8 @@ from panels.ui.offers import SMALL
 from panels.ui.offers import ending as how_ended
 from panels.ui.provenance import missing
 from panels.ui.terms import term
-from sauda.experiments.gap import difficulty
 from sauda.language.lines import name_in, translate_phrases
+from sauda.policies.values import difficulty
 from sauda.records.kinds import ArtifactError
 from sauda.sessions import bazaar, nerves
 from sauda.sessions.bazaar import Game, Standing, hears_words

@@ -24,11 +24,11 @@ from panels.ui.provenance import provenance
 from panels.ui.tables import whisker_rows, with_interval
 from panels.ui.terms import capital, list_names, short, task_title
 from sauda.experiments.comparison import LEAVE, TUNED
-from sauda.experiments.gap import FILE as GAP_FILE
 from sauda.experiments.gap import Gap
 from sauda.experiments.scripts import Exploits
 from sauda.experiments.worth import BOUND as TOLD
 from sauda.experiments.worth import SPOKEN, Worth
+from sauda.policies.values import GAP
 from sauda.records.store import Artifact
 
 EXPLOITS_FILE, WORDS_FILE = "exploits.json", "worth.json"
@@ -120,7 +120,7 @@ def optimum_answer(gap: Artifact, tried: Artifact) -> Answer:
 
 
 OPTIMUM = Question(
-    "optimum", "How far from the optimum?", (GAP_FILE, EXPLOITS_FILE), optimum_answer, names=()
+    "optimum", "How far from the optimum?", (GAP, EXPLOITS_FILE), optimum_answer, names=()
 )
 
 

@@ -16,16 +16,16 @@ from typing import Any, NamedTuple
 import numpy as np
 from pydantic import ConfigDict
 
-from env import ALL_MARKETS, Policy, Task, fingerprint, get_task, rollout
+from env import Policy, Task, fingerprint, get_task, rollout
 from sauda.experiments.batches import play_cells
 from sauda.games import game_of
 from sauda.games.adapter import Columns, Evaluated, Game, Reply, Worlds
 from sauda.llm.registry import get_policy, is_model, player_spec
 from sauda.llm.turn import ModelSeat
-from sauda.policies.listener import Informed
+from sauda.policies.values import play_informed
 from sauda.records.kinds import ArtifactError, Check, Kind, register_kind
 from sauda.records.schemas.base import Hashes, Interval, Metric, Number, Record, Row, Rows, Table
-from sauda.records.seeds import deal_at, first_seeds
+from sauda.records.seeds import first_seeds
 from sauda.records.store import Artifact
 from sauda.statistics import paired_difference, summary
 
@@ -172,12 +172,6 @@ def play_cell(
         learner = policy_of(task, cell.policy)
         episodes = [rollout(task, learner, seed) for seed in seeds]
     return game_of(task).columns.episode_columns(task, episodes)
-
-
-def play_informed(task: Task, seed: int) -> Informed:
-    """The best response to the seller of the open market that `seed` draws."""
-    market = ALL_MARKETS[task.name.removeprefix("bazaar/")]
-    return Informed.of(deal_at(task, seed), not market.mute, market.version)
 
 
 def evaluate(spec: EvaluationSpec, workers: int = 2) -> dict[str, Any]:

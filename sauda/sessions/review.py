@@ -29,11 +29,10 @@ from env import (
     WalkAway,
     get_task,
 )
-from sauda.experiments.evaluate import play_informed
-from sauda.experiments.gap import split_game
 from sauda.games.bazaar_columns import PLANNED
 from sauda.policies.arena import play_all_seeing
 from sauda.policies.listener import Listener, MoveValues, believe
+from sauda.policies.values import play_informed, split_game
 from sauda.sessions.bazaar import Action, Game, answer, back, moves_of, own_and_theirs
 
 PRICES = 24  # other prices that are tried before each move, between the two limits

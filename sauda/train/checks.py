@@ -27,12 +27,21 @@ from env import (
     get_task,
 )
 from env.bazaar.prompt import percent_of
-from sauda.experiments.gap import Judged
-from sauda.games import GAMES
+from sauda.games import BAZAAR, GAMES
 from sauda.games.transcript import to_json
 from sauda.llm.model import Model, NamedModel
-from sauda.llm.turn import ModelGame, PlayerSpec, PromptSeat, new_game, play_games
+from sauda.llm.turn import (
+    ModelGame,
+    PlayerSpec,
+    PromptSeat,
+    attempt_seeds,
+    in_batches,
+    new_game,
+    play_games,
+    take_turns,
+)
 from sauda.llm.types import Messages, Reply
+from sauda.policies.values import Judged
 from sauda.records.seeds import PLAYED, SPLITS
 from sauda.records.store import (
     ROOT,
@@ -56,6 +65,7 @@ EVAL_TASKS = {
 }  # fmt: skip
 KEPT_GAMES = 3  # of every checkpoint that learns from reward, to be read
 MOST_EVALUATED = 10  # checkpoints of a run, since each takes minutes
+BATCH = 40  # positions judged together
 POSITIONS_PER_GAME = 5  # of a checkpoint, in which its moves are judged
 LONGEST_RUN = 3  # of the same word
 LEAST_VALID = 0.95  # share of replies that must hold a move
@@ -208,7 +218,7 @@ def evaluate_checkpoints(run: Run) -> list[dict[str, Any]]:
         results[step] = {"step": step, "n": games, "reward": mean, "low": low, "high": high}
         if kind == "bazaar":
             judged = judged or Judged.of(POSITIONS_PER_GAME * games)
-            figures = judged.of_model(player)
+            figures = judge_model(judged, player)
             results[step] |= {name: figures[name] for name in ("regret", "price_error")}
         if kind == "reward":
             name = f"{run.settings.name}, step {step}"
@@ -216,6 +226,21 @@ def evaluate_checkpoints(run: Run) -> list[dict[str, Any]]:
             results[step] |= habits(played) | {"games": [to_json(end, name) for end in ends]}
         append(file, results[step])
     return [results[step] for step in chosen]
+
+
+def judge_model(judged: Judged, player: PlayerSpec) -> dict[str, Any]:
+    """`Judged.figures_of` the moves of a language model, its replies in batches of BATCH."""
+    seat, moves = player.seat(BAZAAR), []
+    for start in range(0, len(judged.positions), BATCH):
+        batch = judged.positions[start : start + BATCH]
+        turns = take_turns(
+            [seat] * len(batch),
+            [at.obs for at in batch],
+            [attempt_seeds(at.stream()) for at in batch],
+            in_batches(player.generate),
+        )
+        moves += [turn.action for turn in turns]
+    return judged.figures_of(moves)
 
 
 def habits(games: Sequence[ModelGame]) -> dict[str, float | None]:
@@ -255,7 +280,7 @@ def judge_anew(name: str, root: Path = ROOT) -> Artifact:
     if "regret" not in evaluations[-1] or evaluations[-1]["step"] != data["log"][-1]["step"]:
         raise ValueError(f"{name} has no regret of its published adapter to measure again")
     player = PlayerSpec(NamedModel(f"{data['base']['name']}+{name}"))
-    judged = Judged.of(POSITIONS_PER_GAME * games).of_model(player)
+    judged = judge_model(Judged.of(POSITIONS_PER_GAME * games), player)
     for row in evaluations:
         row |= dict.fromkeys(judged)
     evaluations[-1] |= judged

@@ -6,21 +6,22 @@ import pytest
 from env import CATALOGUE, Accept, Offer, WalkAway, get_task, rollout
 from sauda.experiments import gap
 from sauda.experiments.batches import grades
-from sauda.experiments.evaluate import play_informed
-from sauda.experiments.gap import (
+from sauda.experiments.scripts import TUNED_FOR, Exploits, exploits, search_numbers, tune
+from sauda.policies import BUYERS, SLOW
+from sauda.policies.listener import Informed, MoveValues
+from sauda.policies.tuned import FAMILIES, THIRD, Fixed, load_best
+from sauda.policies.values import (
     BINS,
     JUDGED_TASKS,
+    LIMITED,
     PLANNER,
     Judged,
     Unsteady,
     difficulty,
     judged_positions,
+    play_informed,
     split_game,
 )
-from sauda.experiments.scripts import TUNED_FOR, Exploits, exploits, search_numbers, tune
-from sauda.policies import BUYERS, SLOW
-from sauda.policies.listener import Informed, MoveValues
-from sauda.policies.tuned import FAMILIES, THIRD, Fixed, load_best
 from sauda.records.seeds import (
     JUDGED,
     PLAYED,
@@ -119,7 +120,7 @@ def test_what_is_learnt_is_judged_and_reported_on_games_that_nothing_learns_from
 
 def test_planners_that_learn_less_part_only_after_the_opening():
     turns = [rollout(OPEN, SLOW["listener"], seed).trajectory("buyer") for seed in range(3)]
-    prices, nothing = gap.LIMITED.values()
+    prices, nothing = LIMITED.values()
     first, *later = (
         [prices(turn.observation, None) == nothing(turn.observation, None) for turn in at_once]
         for at_once in zip(*turns, strict=False)
