@@ -18,12 +18,12 @@ from benchmarks.page import running_app
 from benchmarks.screenshots import CHROMIUM_FLAGS, no_browser
 from env import ARENA_TASKS, IllegalAction, Observation, Task, get_task, rollout
 from sauda.experiments.base import lines
-from sauda.experiments.comparison import BASE, OURS, play_model
 from sauda.experiments.speeds import figure
 from sauda.games import BAZAAR
 from sauda.llm.engine import Sampling
 from sauda.llm.model import Model, NoWeights, load
-from sauda.llm.registry import get_policy, player_spec
+from sauda.played import play_model
+from sauda.players import BASE, OURS, get_policy, player_spec
 from sauda.policies.bazaar import linear
 from sauda.records.store import REPOSITORY, machine, save
 

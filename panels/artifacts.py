@@ -30,9 +30,9 @@ from sauda.experiments.speeds import (
     memory_cells,
     published_speeds,
 )
-from sauda.games import policies_of
 from sauda.games.transcript import to_json
 from sauda.llm.types import ReplyError
+from sauda.players import scripts_of
 from sauda.records.kinds import FILES, KINDS, ArtifactError, Entry
 from sauda.records.seeds import EXACT, SEED_BITS, whole_seed
 from sauda.records.store import ROOT, Artifact, bundle, load, replace_file, sha256
@@ -102,7 +102,7 @@ PROGRAMS = [
 
 def _programs() -> None:
     """Lay out a sub-tab per group of programs. Called inside `gr.Tabs`."""
-    numbers = {"tasks": len(TASKS), "buyers": len(policies_of(TASKS["classic/single_deal"]))}
+    numbers = {"tasks": len(TASKS), "buyers": len(scripts_of(TASKS["classic/single_deal"]))}
     for name, group in groupby(PROGRAMS, key=lambda program: program.tab):
         with gr.Tab(name, id=name.lower().replace(" ", "-")):
             parts = [
@@ -131,7 +131,7 @@ def play(
         the grade
     """
     task = TASKS[_one_of("task", task_name, TASKS)]
-    policies = policies_of(task)  # scripts alone: no name of a model or a file is looked up
+    policies = scripts_of(task)  # scripts alone: no name of a model or a file is looked up
     name = _one_of("policy", policy_name, policies)
     try:
         played = rollout(task, within(policies[name], PLAY_SECONDS), _seed_in(seed))

@@ -19,7 +19,7 @@ from markupsafe import Markup
 from pandas.io.formats.style import Styler
 
 from env import TYPES
-from panels.results.models import GAIN, policy_label
+from panels.results.models import GAIN
 from panels.ui.html import text_link
 from panels.ui.look import note, with_minus_signs
 from panels.ui.provenance import provenance
@@ -34,7 +34,7 @@ from sauda.experiments.runs import RoleReply
 from sauda.experiments.scripts import Exploits
 from sauda.experiments.worth import SPOKEN, Worth
 from sauda.llm.model import NULL
-from sauda.llm.registry import is_model
+from sauda.players import is_model, policy_label
 from sauda.records.schemas.base import Interval, Row
 from sauda.records.store import Artifact
 from sauda.statistics import mean_of

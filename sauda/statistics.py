@@ -1,7 +1,9 @@
 """Means with intervals. Intervals are 95 % percentile bootstraps; every one is reproducible."""
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 
@@ -209,3 +211,21 @@ def moving_average(values: Sequence[float], smoothing: float) -> list[float]:
         weight = smoothing * weight + (1 - smoothing)
         smoothed.append(mean / weight)
     return smoothed
+
+
+def loss_and_perplexity(rows: Iterable[Mapping[str, Any]]) -> dict[str, float]:
+    """The mean loss of rows of "nats" and "tokens", every token alike, and its exponential."""
+    rows = list(rows)
+    loss = sum(row["nats"] for row in rows) / sum(row["tokens"] for row in rows)
+    return {"loss": loss, "perplexity": math.exp(loss)}
+
+
+def best_step(validations: Iterable[Mapping[str, Any]]) -> int:
+    """The step of the checkpoint with the lowest validation loss; the first of equals.
+
+    The base model, step 0, is none. Raises ValueError where no checkpoint was measured.
+    """
+    trained = [row for row in validations if row["step"] > 0]
+    if not trained:
+        raise ValueError("no checkpoint has a validation loss; start the run anew")
+    return min(trained, key=lambda row: row["loss"])["step"]

@@ -12,6 +12,7 @@ from hypothesis import settings
 
 from sauda.experiments.evaluate import EvaluationSpec, evaluate
 from sauda.llm.model import packaged_file
+from sauda.pool import here
 from sauda.records.seeds import LEADERBOARD
 from sauda.records.store import Artifact, new_artifact
 from tests.support.running import FULL, QUICK, unavailable
@@ -97,7 +98,7 @@ def evaluation() -> Artifact:
     config = EvaluationSpec(
         ("classic/single_deal", "classic/career_10"), ("rule_based", "naive", "wait"), episodes=8
     )
-    data = evaluate(config, workers=1)
+    data = evaluate(config, here)
     return new_artifact("evaluation/classic-train.json", asdict(config), data)
 
 
@@ -111,5 +112,5 @@ def arena_evaluation() -> Artifact:
         episodes=6,
         baseline="rule_based_expert",
     )
-    data = evaluate(config, workers=1)
+    data = evaluate(config, here)
     return new_artifact("evaluation/arena-holdout.json", config.as_json(), data)

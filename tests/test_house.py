@@ -20,8 +20,8 @@ from sauda.records.store import REPOSITORY as ROOT
 
 LAYERS = ("benchmarks", "app", "panels", "sauda", "env")  # each may import those after it
 ROOMS = (  # the same inside sauda
-    "__main__", "commands", "serve", "cloud", "sessions", "train", "experiments", "llm", "games",
-    "policies", "language", "records", "statistics", "fairness",
+    "__main__", "commands", "experiments", "cloud", "serve", "sessions", "train", "played",
+    "players", "pool", "llm", "games", "policies", "language", "records", "statistics", "fairness",
 )  # fmt: skip
 PACKAGES = {layer: sorted((ROOT / layer).rglob("*.py")) for layer in LAYERS}
 MODULES = [ROOT / "app.py", *(path for paths in PACKAGES.values() for path in paths)]

@@ -50,8 +50,8 @@ from sauda.language.phrases import language_of
 from sauda.language.small_talk import answer_to, confirms, slip
 from sauda.language.small_talk import small_talk as kind_of_talk
 from sauda.language.stances import read_stances, relative
-from sauda.llm.registry import player_spec, row_name
 from sauda.llm.types import ReplyError
+from sauda.players import player_spec, row_name
 from sauda.records.seeds import draw_seed
 from sauda.sessions import spot as session
 from sauda.sessions.bazaar import doubt

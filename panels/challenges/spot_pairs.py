@@ -12,14 +12,14 @@ from pathlib import Path
 from typing import Any
 
 from env import get_task
-from panels.results.models import BASE, rows_by_policy
 from panels.results.models import FILE as COMPARISON
-from sauda.experiments.comparison import OURS
+from panels.results.models import rows_by_policy
 from sauda.experiments.episodes import record_game
 from sauda.experiments.evaluate import BazaarRow
 from sauda.games import game_of
-from sauda.llm.registry import CONSTRAINED, models_behind, player_spec, row_name
 from sauda.llm.turn import new_game, play_games
+from sauda.played import models_behind
+from sauda.players import BASE, CONSTRAINED, OURS, player_spec, row_name
 from sauda.records.seeds import SPLITS
 from sauda.records.store import Artifact, load
 

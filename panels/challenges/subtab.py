@@ -21,8 +21,8 @@ from panels.transcripts.episodes import of_this_page
 from panels.ui.look import QUEUED, QUIET, heading
 from panels.ui.wiring import PRESS, Updates, event_value, named, region, sent_number
 from sauda.llm.backends import THIS_PAGE, in_page
-from sauda.llm.registry import player_spec
 from sauda.llm.server import Failed, Ready
+from sauda.players import player_spec
 from sauda.sessions.bazaar import Game, Standing
 from sauda.sessions.daily import DAYS_KEPT, TASK, player
 

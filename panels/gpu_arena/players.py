@@ -15,19 +15,20 @@ from env import Policy, get_task, rollout
 from panels.gpu_arena.words import EXPERT
 from panels.results import reproduce
 from panels.results.evaluation import DRAWN
-from panels.results.models import LAB_FILE, policy_label
+from panels.results.models import LAB_FILE
 from panels.results.winners import ARENA_HOLDOUT, ARENA_QUESTION
 from panels.ui.html import macros
 from panels.ui.provenance import load_or_say
 from panels.ui.tables import with_interval
 from panels.ui.terms import short
-from sauda.experiments.evaluate import ArenaRow, Cell
+from sauda.experiments.evaluate import ArenaRow
 from sauda.fairness import Visitor
 from sauda.games import ARENA
 from sauda.llm.backends import in_page
-from sauda.llm.registry import is_model, player_spec
 from sauda.llm.server import Failed, Loading, ModelWorker
 from sauda.llm.types import NotReady
+from sauda.played import Cell
+from sauda.players import is_model, player_spec, policy_label
 from sauda.policies import LAB_LABELS, LABS
 from sauda.sessions.arena import LEARNER, ArenaGame
 

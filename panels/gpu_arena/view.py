@@ -14,11 +14,11 @@ from env import IllegalAction, arena
 from panels.gpu_arena import words
 from panels.gpu_arena.offers import take
 from panels.gpu_arena.players import SCRIPTS
-from panels.results.models import policy_label
 from panels.ui.html import macros
 from panels.ui.look import note, short_seed, table
 from panels.ui.offers import curve
 from panels.ui.terms import capital, list_names, short, shown_round, term
+from sauda.players import policy_label
 from sauda.policies import LABS
 from sauda.sessions import arena as session
 from sauda.sessions.arena import ArenaGame, Effect, Standing, Step

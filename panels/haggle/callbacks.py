@@ -26,9 +26,9 @@ from panels.ui.look import note, trouble
 from sauda.games import game_of
 from sauda.language.lines import ENGLISH
 from sauda.language.phrases import language_of
-from sauda.llm.registry import player_spec
 from sauda.llm.server import Loading, ModelWorker, Ready, Waiting
 from sauda.llm.types import Reply, ReplyError
+from sauda.players import player_spec
 from sauda.sessions import bazaar
 from sauda.sessions.bazaar import Game, Standing
 from sauda.sessions.review import review

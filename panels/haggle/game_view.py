@@ -38,8 +38,8 @@ from panels.ui.look import as_typed, note
 from panels.ui.offers import LARGE, Offers, offer_chart
 from panels.ui.provenance import load_or_say
 from sauda.language.lines import name_in, translate_phrases
-from sauda.llm.registry import row_name
 from sauda.llm.server import Failed, ModelWorker, Ready, Stage
+from sauda.players import row_name
 from sauda.sessions import nerves
 from sauda.sessions.bazaar import Game, ears, quick_moves
 

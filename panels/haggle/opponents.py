@@ -11,17 +11,25 @@ from functools import cache, lru_cache
 
 from env import CATALOGUE, TYPES, instance_stream
 from panels.haggle.words import ENGLISH, Translate, Trouble, translator
-from panels.results.models import FILE, buyer_name, policy_label
+from panels.results.models import FILE
 from panels.results.winners import HOLDOUT, Entry, contest
 from panels.ui.provenance import load_or_say
-from sauda.experiments.comparison import BASE, OURS
 from sauda.language.lines import name_in
 from sauda.llm.backends import SEATS, THIS_PAGE, find_backends
 from sauda.llm.model import adapter_folder
-from sauda.llm.registry import CONSTRAINED, is_model, player_spec, row_name
 from sauda.llm.seller import PERSONAS
 from sauda.llm.server import ModelWorker
 from sauda.llm.wrappers import WRAPPERS
+from sauda.players import (
+    BASE,
+    CONSTRAINED,
+    OURS,
+    buyer_name,
+    is_model,
+    player_spec,
+    policy_label,
+    row_name,
+)
 from sauda.policies import BUYERS
 from sauda.records.seeds import draw_seed
 from sauda.sessions.bazaar import PLANNER, Game, start

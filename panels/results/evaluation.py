@@ -16,13 +16,14 @@ from pandas.io.formats.style import Styler
 
 from env import ARENA_TASKS, TASKS, arena
 from panels.frames import Table
-from panels.results.models import bounds, policy_label
+from panels.results.models import bounds
 from panels.results.question import HTML, Part
 from panels.ui.html import SAY
 from panels.ui.provenance import load_or_say, provenance
 from panels.ui.tables import WhiskerRow, whisker_rows
 from panels.ui.terms import short, task_about, task_choices, task_title, with_tooltips
 from sauda.experiments.evaluate import ArenaRow, BazaarRow, compare_rows
+from sauda.players import policy_label
 from sauda.policies import LABS, ZERO_GRADE
 from sauda.records.store import Artifact
 

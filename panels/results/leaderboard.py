@@ -15,7 +15,7 @@ from markupsafe import Markup
 from panels.frames import NUMBERS, Table, grid
 from panels.results import winners
 from panels.results.models import FILE as COMPARISON
-from panels.results.models import FORM, LAB_FILE, LAB_STAGES, bounds
+from panels.results.models import FORM, LAB_FILE, bounds
 from panels.results.question import (
     HTML,
     Question,
@@ -31,9 +31,9 @@ from panels.ui.provenance import folded_commands, load_or_say, provenance, side_
 from panels.ui.tables import WhiskerRow, whisker_rows, with_interval
 from panels.ui.terms import task_choices
 from panels.ui.wiring import PRESS, Updates, lay_out_address, pick_in_address
-from sauda.experiments.comparison import BASE, BAYESIAN, LISTENER, ORACLE, OURS, TUNED
 from sauda.experiments.evaluate import BazaarRow
 from sauda.games import game_of
+from sauda.players import BASE, BAYESIAN, LAB_STAGES, LISTENER, ORACLE, OURS, TUNED
 from sauda.records.store import REPOSITORY
 from sauda.serve.game import ServedGame
 from sauda.serve.leaderboard import (

@@ -9,19 +9,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sauda.experiments.comparison import (
-    BASE,
-    BROKER,
-    LAB,
-    LEAVE,
-    ORACLE,
-    OURS,
-    PUBLISHED,
-    SCRIPTS,
-    TUNED,
-)
 from sauda.experiments.evaluate import ArenaRow, BazaarRow
-from sauda.llm.registry import is_model
+from sauda.players import LAB, ORACLE, OURS, PLANNERS, SCRIPTS, is_model
 from sauda.records.schemas.base import Interval
 from sauda.records.store import Artifact
 from sauda.statistics import exact_interval, paired_difference
@@ -33,66 +22,6 @@ TRAINED = (OURS, LAB)  # the stages that the page plays with, one per game
 FORM = "z.3f"  # of grades
 GAIN = "+z.3f"  # of differences of grades
 UNINFORMED_SCRIPTS = ("expert", *SCRIPTS)  # they know no more than the model
-
-STAGES: Mapping[str, str] = {
-    BASE: "untrained base",
-    "mini+sft": "SFT",
-    "mini+sft-seed1": "SFT, seed 1",
-    "mini+distill": "SFT + distillation",
-    "mini+grpo": "SFT + GRPO",
-    "mini+dpo": "SFT + DPO",
-    "mini+people": "SFT + people",
-    "mini+talks": "SFT + people + packages",
-    "mini+form": "form of a move",
-    "mini+reward": "reward alone",
-}
-LAB_STAGES: Mapping[str, str] = {
-    "mini+sft-arena": "SFT as a lab",
-    "mini+distill-arena": "SFT + distillation as a lab",
-}
-ROLE = "role model: "  # learnt to word a move, not to choose one
-ROLES: Mapping[str, str] = {
-    "mini+roles-buyer": f"{ROLE}buyer",
-    "mini+roles-seller": f"{ROLE}seller",
-    "mini+roles-generalist": f"{ROLE}generalist",
-}
-PLANNERS: Mapping[str, str] = {
-    "bayesian": "planner on numbers",
-    "reader": "planner that reads",
-    "speaker": "planner that speaks",
-    "listener": "planner that reads and speaks",
-}
-PARTS: Mapping[str, str] = {
-    "null": "no model",
-    "constrained": "held to legal moves",
-    "steering": "published steering",
-    "honest": "guard rails on",
-    LEAVE: "leaves at once",
-    TUNED: "tuned script",
-    **PLANNERS,
-    ORACLE: "oracle, knows the seller",
-    BROKER: "planner lab",
-    PUBLISHED[0]: "published expert",
-}
-
-
-def policy_label(name: str) -> str:
-    """A policy's name in words: "null+steering" is "no model, published steering".
-
-    The stage that the page serves is Sauda.
-    """
-    known = {**STAGES, **LAB_STAGES, **ROLES}
-    stage = max((s for s in known if f"{name}+".startswith(f"{s}+")), key=len, default="")
-    rest = [part for part in name.removeprefix(stage).split("+") if part]
-    words = [PARTS.get(part, part.replace("_", " ")) for part in rest]
-    label = f"Sauda ({known[stage]})" if stage == OURS else known.get(stage, "")
-    return ", ".join(filter(None, [label, *words]))
-
-
-def buyer_name(policy: str) -> str:
-    """A player in words, within a sentence: "the planner on numbers", "the planner lab"."""
-    label = policy_label(policy)
-    return f"the {label}" if policy in (TUNED, *PLANNERS, BROKER, PUBLISHED[0]) else label
 
 
 def series_role(name: str) -> str:

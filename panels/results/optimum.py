@@ -8,7 +8,7 @@ from markupsafe import Markup
 from env import TYPES
 from panels import frames
 from panels.frames import BOUND, Table
-from panels.results.models import GAIN, PLANNERS, buyer_name, policy_label, series_role
+from panels.results.models import GAIN, series_role
 from panels.results.question import (
     HTML,
     Answer,
@@ -23,11 +23,11 @@ from panels.ui.look import table
 from panels.ui.provenance import provenance
 from panels.ui.tables import whisker_rows, with_interval
 from panels.ui.terms import capital, list_names, short, task_title
-from sauda.experiments.comparison import LEAVE, TUNED
 from sauda.experiments.gap import Gap
 from sauda.experiments.scripts import Exploits
 from sauda.experiments.worth import BOUND as TOLD
 from sauda.experiments.worth import SPOKEN, Worth
+from sauda.players import LEAVE, PLANNERS, TUNED, buyer_name, policy_label
 from sauda.policies.values import GAP
 from sauda.records.store import Artifact
 

@@ -10,7 +10,7 @@ from sauda.experiments.ear import Ear
 from sauda.experiments.likeness import Likeness
 from sauda.experiments.manners import Manners
 from sauda.experiments.people import BOUND, TASK, People
-from sauda.llm.registry import is_model
+from sauda.players import is_model
 from sauda.records.store import Artifact
 
 SHOWN = {  # players of the figure: in words, key of SERIES

@@ -16,7 +16,7 @@ from markupsafe import Markup
 
 from panels.frames import NUMBERS, Table, grid, lay_out
 from panels.results import reproduce
-from panels.results.models import FORM, policy_label
+from panels.results.models import FORM
 from panels.ui.html import macros
 from panels.ui.look import QUIET, folded, with_minus_signs
 from panels.ui.provenance import load_or_say, provenance
@@ -31,7 +31,7 @@ from panels.ui.wiring import (
     pick_in_address,
     region,
 )
-from sauda.experiments.comparison import OURS
+from sauda.players import OURS, policy_label
 from sauda.records.kinds import entry
 from sauda.records.schemas.base import Interval
 from sauda.records.store import Artifact

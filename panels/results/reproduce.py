@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 import gradio as gr
 from markupsafe import Markup
 
-from panels.results.models import TRAINED, buyer_name, series_role
+from panels.results.models import TRAINED, series_role
 from panels.site.visitor import as_visitor
 from panels.transcripts.episodes import of_this_page
 from panels.ui.html import macros
@@ -17,13 +17,13 @@ from panels.ui.look import folded, note, trouble
 from panels.ui.provenance import PLAYS_AGAIN, side_by_side
 from panels.ui.terms import capital, list_names, task_title
 from panels.ui.wiring import PRESS, Address, Updates, button, event_value, in_address, pick_list
-from sauda.experiments.evaluate import Cell
 from sauda.experiments.verify import Sample, cells, needs_weights, replay_row
 from sauda.games import game_of
 from sauda.llm.backends import gpu_of_this_process
 from sauda.llm.model import ROUNDING
-from sauda.llm.registry import kinds_of_cpu, player_spec
 from sauda.llm.types import ReplyError
+from sauda.played import Cell, kinds_of_cpu
+from sauda.players import buyer_name, player_spec
 from sauda.records.store import Artifact
 
 SCRIPTED = 20  # games of a sample

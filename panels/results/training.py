@@ -16,14 +16,10 @@ from panels.results.models import (
     FORM,
     GAIN,
     LAB_FILE,
-    LAB_STAGES,
     MARKET,
-    STAGES,
     Lead,
     best_script,
-    buyer_name,
     gain_on_same_seeds,
-    policy_label,
     rows_by_policy,
     series_role,
     weights,
@@ -44,17 +40,21 @@ from panels.ui.html import SAY
 from panels.ui.provenance import provenance
 from panels.ui.tables import WhiskerRow, whisker_rows
 from panels.ui.terms import capital, list_names, list_tasks, short, task_choices
-from sauda.experiments.comparison import (
+from sauda.experiments.comparison import PairedDifference
+from sauda.experiments.evaluate import ArenaRow, BazaarRow
+from sauda.llm.model import NULL
+from sauda.players import (
     BASE,
     BAYESIAN,
     LAB,
+    LAB_STAGES,
     LISTENER,
     ORACLE,
     OURS,
-    PairedDifference,
+    STAGES,
+    buyer_name,
+    policy_label,
 )
-from sauda.experiments.evaluate import ArenaRow, BazaarRow
-from sauda.llm.model import NULL
 from sauda.policies import ZERO_GRADE
 from sauda.records.schemas.base import Interval
 from sauda.records.store import Artifact

@@ -23,10 +23,8 @@ from panels.results.models import (
     TRAINED,
     Lead,
     bounds,
-    buyer_name,
     gain_on_same_seeds,
     lead_of,
-    policy_label,
     series_role,
 )
 from panels.results.question import (
@@ -46,8 +44,8 @@ from panels.ui.look import Cell, table, with_minus_signs
 from panels.ui.provenance import provenance
 from panels.ui.tables import MISSING, WhiskerRow, whisker_rows, with_interval
 from panels.ui.terms import capital, in_words, list_names, list_tasks, short, task_choices
-from sauda.experiments.comparison import LAB, LISTENER, ORACLE, OURS, TUNED
 from sauda.experiments.evaluate import ArenaRow
+from sauda.players import LAB, LISTENER, ORACLE, OURS, TUNED, buyer_name, policy_label
 from sauda.policies import LAB_LABELS, ZERO_GRADE
 from sauda.records.schemas.base import Hashes, Interval
 from sauda.records.store import Artifact

@@ -9,15 +9,15 @@ import plotly.graph_objects as go
 
 from env import Episode, Offer, Turn, rupees
 from panels.results.models import FILE as COMPARISON
-from panels.results.models import best_script, buyer_name, gain_on_same_seeds, rows_by_policy
+from panels.results.models import best_script, gain_on_same_seeds, rows_by_policy
 from panels.tour.facts import PERCENT
 from panels.training.curves import evaluation_trace, recorded, with_gaps
 from panels.ui.html import SAY, macros
 from panels.ui.look import SERIES, line_style, style_figure
 from panels.ui.offers import ending
 from panels.ui.provenance import provenance
-from sauda.experiments.comparison import BASE, LISTENER
 from sauda.games.transcript import from_json, in_words
+from sauda.players import BASE, LISTENER, buyer_name
 from sauda.records.kinds import ArtifactError, entry
 from sauda.records.schemas.base import Interval, Row
 from sauda.records.store import Artifact, load

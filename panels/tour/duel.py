@@ -16,18 +16,16 @@ from markupsafe import Markup
 from env import Episode, Offer, Turn, get_task, rollout, rupees, shares
 from panels.haggle.opponents import HIDDEN
 from panels.haggle.result import address_of
-from panels.results.models import policy_label
 from panels.transcripts.episodes import of_this_page
 from panels.transcripts.view import limits
 from panels.ui.html import SAUDA, SAY, STRANGER, goods, macros, picture
 from panels.ui.look import note, trouble
 from panels.ui.provenance import missing
 from panels.ui.terms import capital
-from sauda.experiments.comparison import BASE
 from sauda.experiments.duel import FILE, SPEAKER, TASK
 from sauda.games.transcript import from_json, in_words
-from sauda.llm.registry import is_model
 from sauda.llm.types import ReplyError
+from sauda.players import BASE, is_model, policy_label
 from sauda.records.kinds import ArtifactError
 from sauda.records.store import load
 

@@ -11,13 +11,7 @@ import plotly.graph_objects as go
 
 from panels.haggle.opponents import bare_stages
 from panels.results.models import FILE as COMPARISON
-from panels.results.models import (
-    best_script,
-    buyer_name,
-    gain_on_same_seeds,
-    policy_label,
-    rows_by_policy,
-)
+from panels.results.models import best_script, gain_on_same_seeds, rows_by_policy
 from panels.results.question import side
 from panels.results.training import players_figure, progress
 from panels.training.curves import TITLES, evaluation_trace, recorded, with_gaps
@@ -26,19 +20,22 @@ from panels.ui.html import SAY
 from panels.ui.look import SERIES, line_style, style_figure, with_minus_signs
 from sauda.cloud.jobs import PRICES_READ
 from sauda.experiments import duel
-from sauda.experiments.comparison import (
+from sauda.llm.model import SAUDA
+from sauda.players import (
     AUTARKY,
     BASE,
     BAYESIAN,
+    CONSTRAINED,
     LAB,
     LEAVE,
     LISTENER,
     ORACLE,
     OURS,
     TUNED,
+    buyer_name,
+    is_model,
+    policy_label,
 )
-from sauda.llm.model import SAUDA
-from sauda.llm.registry import CONSTRAINED, is_model
 from sauda.records.kinds import ArtifactError, entry
 from sauda.records.schemas.base import Interval
 from sauda.records.store import Artifact, load

@@ -25,8 +25,8 @@ from panels.ui.look import PALETTE, QUEUED, QUIET, note
 from panels.ui.provenance import missing, provenance
 from panels.ui.theme import SCENE, font_faces
 from panels.ui.wiring import PRESS, queue
-from sauda.experiments.comparison import BASE
 from sauda.experiments.duel import SPEAKER
+from sauda.players import BASE
 from sauda.records.kinds import ArtifactError
 from sauda.records.store import load
 

@@ -25,9 +25,9 @@ from panels.ui.look import (
     with_minus_signs,
 )
 from panels.ui.provenance import load_or_say
-from sauda.experiments.comparison import TUNED
 from sauda.experiments.evaluate import BazaarRow
 from sauda.experiments.runs import TrainingRun
+from sauda.players import TUNED
 from sauda.records.schemas.base import Interval
 from sauda.records.store import Artifact
 from sauda.statistics import moving_average

@@ -11,7 +11,6 @@ import plotly.graph_objects as go
 from markupsafe import Markup
 
 from panels.frames import Table, lay_out, names_its_price, plain
-from panels.results.models import policy_label
 from panels.training.curves import curve, line_chart
 from panels.ui.html import SAY, macros
 from panels.ui.look import (
@@ -39,6 +38,7 @@ from sauda.experiments.runs import (
     schedule_verdict,
 )
 from sauda.experiments.speeds import PublishedFigure
+from sauda.players import policy_label
 from sauda.records.store import Artifact
 from sauda.train.roles import LEAST_SAID
 

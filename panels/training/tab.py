@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 from markupsafe import Markup
 
 from env import TASKS
-from panels.results.models import FILE, LAB_FILE, buyer_name, policy_label
+from panels.results.models import FILE, LAB_FILE
 from panels.results.training import verdict, whole_gains
 from panels.training import data, roles
 from panels.training.curves import (
@@ -49,6 +49,7 @@ from panels.ui.wiring import (
 )
 from sauda.cloud.jobs import FLAVORS, PRICES_READ, Flavor
 from sauda.experiments.runs import TrainingRun
+from sauda.players import buyer_name, policy_label
 from sauda.records.kinds import training_runs
 from sauda.records.store import Artifact
 from sauda.statistics import moving_average

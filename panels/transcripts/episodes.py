@@ -9,19 +9,26 @@ from typing import Any
 import numpy as np
 
 from env import ARENA_TASKS, Episode, Policy, Task, get_task, rollout
-from panels.results.models import policy_label
 from panels.site.visitor import visitor_of_event
 from panels.ui.provenance import load_or_say
-from sauda.experiments.comparison import BASE, LAB
 from sauda.experiments.episodes import POLICIES, SEED
 from sauda.experiments.verify import needs_weights
-from sauda.games import game_of, policies_of
-from sauda.games.bazaar_columns import OPEN_MARKET
+from sauda.games import game_of
 from sauda.games.transcript import from_json
 from sauda.llm.backends import SEATS, in_page
-from sauda.llm.registry import get_policy, is_model, player_spec, row_name
 from sauda.llm.server import Loading, ModelWorker
 from sauda.llm.types import ReplyError
+from sauda.players import (
+    BASE,
+    LAB,
+    OPEN_MARKET,
+    get_policy,
+    is_model,
+    player_spec,
+    policy_label,
+    row_name,
+    scripts_of,
+)
 from sauda.policies import SLOW
 from sauda.records.seeds import SPLITS, whole_seed
 from sauda.records.store import Artifact
@@ -42,7 +49,7 @@ def able(task_name: str) -> list[str]:
     planners = SLOW if task_name in OPEN_MARKET else ()
     models = TRAINED[::-1] if task_name in ARENA_TASKS else ()
     models = MODELS if task.learner == "buyer" else models
-    return [*policies_of(task), *planners, *models]
+    return [*scripts_of(task), *planners, *models]
 
 
 def player_title(name: str) -> str:

@@ -13,7 +13,7 @@ import gradio as gr
 from markupsafe import Markup
 
 from env import ARENA_TASKS, BAZAAR_TASKS, TASKS, EndReason, Episode, get_task
-from panels.results.models import LAB_FILE, policy_label, weights
+from panels.results.models import LAB_FILE, weights
 from panels.site.visitor import HOUR, no_longer_here
 from panels.transcripts import episodes as games
 from panels.transcripts.view import HTML, again, column, columns, dealt, longest
@@ -28,6 +28,7 @@ from sauda.experiments import episodes as experiment
 from sauda.experiments.episodes import POLICIES, SEED, SIDES, ChosenPair
 from sauda.games.transcript import from_json
 from sauda.llm.types import ReplyError
+from sauda.players import policy_label
 from sauda.records.kinds import ArtifactError
 from sauda.records.seeds import whole_seed
 from sauda.records.store import Artifact

@@ -21,13 +21,13 @@ from env import (
     zopa_width,
 )
 from env.bazaar.prompt import QUOTED
-from panels.results.models import policy_label
 from panels.transcripts.episodes import FILE, player_title
 from panels.ui.html import macros, text_link
 from panels.ui.offers import SMALL, Offers, curve, deal_turns, ending, offer_chart, offers_of
 from sauda.games import BAZAAR
 from sauda.games.arena_columns import Event, events
 from sauda.games.transcript import to_json, to_markdown
+from sauda.players import policy_label
 
 HTML = macros("transcripts")
 MARKS = {

@@ -1,8 +1,8 @@
-"""Beyond one process: work in pieces, rented machines, a page on a Space.
+"""Beyond this machine: servers of language models, rented machines, a page on a Space.
 
-`pieces.py` computes pieces in processes or on a Ray cluster and keeps them in folders: `shards.py`
-those of an evaluation, `rollouts.py` a language model's games. `jobs.py` trains and evaluates as
-jobs of the Hub, their scripts made of `job.sh`; `space.py` deploys the page.
+`rollouts.py` plays a language model's games, also through servers. `jobs.py` trains and evaluates
+as jobs of the Hub, their scripts made of `job.sh`; `space.py` deploys the page, `publish.py` writes
+what the Hub reads.
 """
 
 

@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any
 
 from sauda.cloud import CloudFault
-from sauda.cloud.shards import Plan
 from sauda.llm.model import BYTES, PACKAGE, PACKAGED_VERSION
 from sauda.records import read_table
 from sauda.train import STAGES
@@ -191,15 +190,14 @@ def training_job(
     return Job(name=name, work=work, extras="[train]", flavors=machines, **where)
 
 
-def shard_job(plan: Plan, shard: int, **where: Any) -> Job:
-    """Playing one shard of an evaluation on all cores; `where` are the other fields of the job."""
-    plan.seeds(shard)
-    spec = plan.config
-    play = ["--tasks", *spec.tasks, "--policies", *spec.policies, "--split", spec.split]
-    play += ["--episodes", str(spec.episodes), "--shards", str(plan.shards), "--shard", str(shard)]
-    command = f'run python -m sauda shards play --folder {PARTS} --workers "$(nproc)"'
-    work = [f"open {PARTS}", f"{command} {shlex.join(play)}"]
-    return Job(name=f"sauda-shard-{shard}-of-{plan.shards}", work=work, **where)
+def shard_job(what: Sequence[str], shard: int, shards: int, **where: Any) -> Job:
+    """Playing one shard of an evaluation on all cores; `where` are the other fields of the job.
+
+    `what` are the options of `sauda evaluate` that say what is played.
+    """
+    command = f'run python -m sauda evaluate --folder {PARTS} --workers "$(nproc)"'
+    work = [f"open {PARTS}", f"{command} {shlex.join([*what, '--shard', f'{shard}/{shards}'])}"]
+    return Job(name=f"sauda-shard-{shard}-of-{shards}", work=work, **where)
 
 
 def describe(jobs: Sequence[Job]) -> str:

@@ -1,6 +1,6 @@
 """Games of one language model, loaded by each worker or held by OpenAI-style servers.
 
-A piece is some games of successive seeds. A loaded model plays them side by side in one batch, as
+A chunk is some games of successive seeds. A loaded model plays them side by side in one batch, as
 the model comparison does; of servers, each game asks on its own, so that many requests are in
 flight and no game waits for another.
 """
@@ -16,20 +16,27 @@ from typing import Any
 
 from env import get_task
 from sauda.cloud import CloudFault
-from sauda.cloud.pieces import Engine, Piece, play_pieces, read_pieces
-from sauda.experiments.batches import join
-from sauda.experiments.comparison import model_columns, play_model
-from sauda.experiments.evaluate import EvaluationSpec, summarize_metric
 from sauda.games import game_of
 from sauda.llm.backends import Endpoint, RetryPolicy
-from sauda.llm.registry import player_spec
 from sauda.llm.turn import PlayerSpec, new_game, play_games
 from sauda.llm.types import Messages, Reply, ReplyError, Schema
+from sauda.played import (
+    CHUNK,
+    Cell,
+    Store,
+    model_columns,
+    play_cells,
+    play_model,
+    summarize_metric,
+)
+from sauda.players import player_spec
+from sauda.pool import Engine
+from sauda.records.seeds import first_seeds
 from sauda.records.store import source_digest
 
 # A server that decodes hundreds of replies side by side takes longer for each.
 PATIENT = RetryPolicy(attempt_timeout=60.0, total_timeout=240.0, attempts=5, first_pause=1.0)
-BATCH, IN_FLIGHT = 50, 64
+IN_FLIGHT = 64
 REST = 30.0  # seconds for which a server that gave no reply is asked last
 
 
@@ -90,7 +97,7 @@ class Rollouts:
     constrained: bool = False  # decode under the schema of legal moves
     split: str = "holdout"
     episodes: int = 200
-    batch: int = BATCH  # games of a piece
+    batch: int = CHUNK  # games of a chunk
     in_flight: int = IN_FLIGHT  # requests of one worker at a time
     token: str | None = field(default=None, repr=False)  # of the servers
     retry: RetryPolicy = PATIENT
@@ -103,7 +110,7 @@ class Rollouts:
             )
         if self.batch < 1 or self.in_flight < 1:
             raise ValueError(
-                f"a piece has at least 1 game, and 1 request in flight; not {self.batch} and "
+                f"a chunk has at least 1 game, and 1 request in flight; not {self.batch} and "
                 f"{self.in_flight}"
             )
         self.seeds()
@@ -111,7 +118,7 @@ class Rollouts:
 
     def seeds(self) -> range:
         """The first `episodes` seeds of the split; ValueError where it has fewer."""
-        return EvaluationSpec((self.task,), (), self.split, self.episodes).seeds()
+        return first_seeds(self.episodes, self.split)
 
     def spec(self) -> PlayerSpec:
         """The player, not loaded yet."""
@@ -121,67 +128,60 @@ class Rollouts:
         servers = Servers([Endpoint(url, **named) for url in self.servers])
         return PlayerSpec(servers, self.constrained)
 
-    def pieces(self) -> list[Piece]:
-        """The games, `batch` at a time."""
-        seeds, starts = self.seeds(), range(0, self.episodes, self.batch)
-        return [Piece(seeds[start : start + self.batch]) for start in starts]
+    @property
+    def cell(self) -> Cell:
+        """What is played, by name."""
+        return Cell(self.task, self.player or self.model)
 
-    def as_json(self) -> dict[str, Any]:
+    def identity(self, cell: Cell) -> Any:
         """What the games depend on: settings without the token, and the code.
 
         A server more or less, or more requests in flight, change no game.
         """
         settings = asdict(self) | {"code": source_digest()}
-        for name in ("token", "retry", "servers", "in_flight"):
+        for name in ("token", "retry", "servers", "in_flight", "episodes"):
             del settings[name]
         return settings
 
-    def compute(self, piece: Piece) -> dict[str, Any]:
-        """The columns of a piece, who gave the replies, and the seconds it took, also of the CPU.
+    def play(self, cell: Cell, seeds: Sequence[int]) -> dict[str, Any]:
+        """The columns of a chunk, who gave each reply, and the seconds it took, also of the CPU.
 
         Raises ReplyError where no server replies; games that have not begun are then left.
         """
         task, player = get_task(self.task), self.spec()
         began, cpu = time.monotonic(), time.process_time()
         if self.player:
-            columns, sources = play_model(task, player, piece.seeds), {}
+            columns, sources = play_model(task, player, seeds), []
         else:
-            games = [new_game(task, seed) for seed in piece.seeds]
+            games = [new_game(task, seed) for seed in seeds]
             with ThreadPoolExecutor(self.in_flight) as pool:
                 list(pool.map(lambda game: play_games([game], player), games))
             columns = model_columns(task, games)
-            sources = Counter(turn.reply.source for game in games for turn in game.turns)
-        spent = {"seconds": time.monotonic() - began, "cpu_seconds": time.process_time() - cpu}
+            sources = [turn.reply.source for game in games for turn in game.turns]
+        spent = {"seconds": [time.monotonic() - began], "cpu_seconds": [time.process_time() - cpu]}
         return {"columns": columns, "replies": sources, **spent}
 
 
-def play_missing(rollouts: Rollouts, folder: Path, run: Engine) -> int:
-    """Play the games that `folder` lacks; returns the number of pieces.
+def play_rollouts(rollouts: Rollouts, folder: Path, run: Engine) -> dict[str, Any]:
+    """The figures of the games and under them their columns; those that `folder` lacks are played.
 
-    Raises ValueError where the folder holds other games, CloudFault where no server replies.
+    `games_a_minute` is what one worker played, `games_a_cpu_minute` counts its own CPU time. Raises
+    CloudFault where no server replies.
     """
+    cells, store = {rollouts.cell: rollouts.seeds()}, Store(folder, rollouts.identity)
     try:
-        return play_pieces(rollouts, rollouts.pieces(), folder, run)
+        (played,) = play_cells(rollouts.play, cells, run, rollouts.batch, store).values()
     except ReplyError as error:
-        raise CloudFault(f"{error}; the pieces before are kept") from error
-
-
-def summarize_games(rollouts: Rollouts, folder: Path) -> dict[str, Any]:
-    """The figures of games that are all in `folder`, and under them their columns.
-
-    `games_a_minute` is what one worker played, `games_a_cpu_minute` counts its own CPU time.
-    """
-    pieces = read_pieces(folder, rollouts.pieces())
-    columns, game = join([piece["columns"] for piece in pieces]), game_of(rollouts.task).columns
+        raise CloudFault(f"{error}; the chunks before are kept") from error
+    columns, game = played["columns"], game_of(rollouts.task).columns
     n = len(columns["grade"])
-    spent = {name: sum(piece[name] for piece in pieces) for name in ("seconds", "cpu_seconds")}
     return {
         "n": n,
         **{metric: summarize_metric(columns, None, metric) for metric in game.METRICS},
         "ends": {end: columns["end"].count(letter) for letter, end in game.ENDS.items()},
         **{count: sum(columns[count]) for count in game.MODEL_COUNTS},
-        "replies": dict(sum((Counter(piece["replies"]) for piece in pieces), Counter())),
-        "games_a_minute": 60 * n / spent["seconds"],
-        "games_a_cpu_minute": 60 * n / spent["cpu_seconds"],
+        "replies": dict(Counter(played["replies"])),
+        "games_a_minute": 60 * n / sum(played["seconds"]),
+        "games_a_cpu_minute": 60 * n / sum(played["cpu_seconds"]),
         "columns": columns,
     }

@@ -21,7 +21,7 @@ from packaging.requirements import InvalidRequirement, Requirement
 from env import TASKS, get_task, rollout
 from sauda.cloud import CloudFault
 from sauda.games.transcript import to_json
-from sauda.llm.registry import get_policy
+from sauda.players import get_policy
 from sauda.records.store import REPOSITORY
 
 LEFT_OUT = ("tests", ".ci")  # at the root of the repository

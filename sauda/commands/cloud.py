@@ -1,4 +1,4 @@
-"""`python -m sauda jobs|shards|rollouts|deploy|smoke`: rented machines, pieces of work, a Space."""
+"""`python -m sauda jobs|rollouts|deploy|smoke`: rented machines, games of a model, a Space."""
 
 import argparse
 import json
@@ -9,12 +9,12 @@ from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any
 
-from sauda.cloud import CloudFault, jobs, pieces, shards, space
+from sauda.cloud import CloudFault, jobs, space
 from sauda.cloud import rollouts as games
 from sauda.commands import console
 from sauda.commands.console import add_command, with_reason
-from sauda.commands.games import add_table_options, file_of, print_tables, spec_of
-from sauda.llm.registry import is_model
+from sauda.commands.games import add_table_options, check_scripts, check_shard, spec_of
+from sauda.played import CHUNK
 from sauda.records.store import REPOSITORY, write
 from sauda.train import STAGES
 
@@ -26,7 +26,6 @@ ANSWERS_WITHIN = 120.0  # seconds from a running Space to its first answer
 def add(commands: Any) -> None:
     """Add these commands to those of `python -m sauda`."""
     _add_jobs(add_command(commands, "jobs").add_subparsers(required=True, metavar="VERB"))
-    _add_shards(add_command(commands, "shards").add_subparsers(required=True, metavar="VERB"))
     _add_rollouts(add_command(commands, "rollouts", rollouts))
     parser = add_command(commands, "deploy", deploy)
     parser.add_argument("--space", required=True, metavar="OWNER/NAME")
@@ -49,6 +48,13 @@ def _add_jobs(verbs: Any) -> None:
     verb.add_argument("--model", default="mini", help="toy, mini, 8b, or a repository")
     _add_job_options(verb, timeout="6h")
     verb.add_argument("--flavor", nargs="+", default=(), help="by default all that fit")
+
+    about = "play an evaluation as jobs of the Hub, one per shard"
+    verb = add_command(verbs, "evaluate", evaluate, about)
+    add_table_options(verb)
+    verb.add_argument("--shards", type=int, required=True, help="parts, a job each")
+    verb.add_argument("--flavor", nargs="+", default=["cpu-upgrade"], help="machines, each tried")
+    _add_job_options(verb, timeout="2h")
 
 
 def _add_job_options(parser: argparse.ArgumentParser, timeout: str) -> None:
@@ -96,66 +102,16 @@ def train(options: argparse.Namespace) -> None:
     _submit([jobs.training_job(stages, options.model, options.flavor, **_where(options))], options)
 
 
-# Shards
-
-
-def _add_shards(verbs: Any) -> None:
-    def add_plan_options(parser: argparse.ArgumentParser) -> None:
-        add_table_options(parser)
-        parser.add_argument("--shards", type=int, required=True, help="ranges of the seeds")
-        parser.add_argument(
-            "--shard", type=int, nargs="+", help="which of them, from 1; by default all"
-        )
-
-    about = "play shards; pieces that are kept are not repeated"
-    verb = add_command(verbs, "play", play_shards, about)
-    add_plan_options(verb)
-    verb.add_argument("--folder", type=Path, required=True, help="where pieces are kept")
-    console.add_engine_options(verb)
-    verb = add_command(verbs, "merge", merge, "the one table of all shards, as an artifact")
-    verb.add_argument("--folder", type=Path, required=True)
-    verb.add_argument("--out", help="artifact to write; otherwise only print it")
-    about = "play shards as jobs of the Hub, one per shard"
-    verb = add_command(verbs, "submit", submit_shards, about)
-    add_plan_options(verb)
-    verb.add_argument("--flavor", nargs="+", default=["cpu-upgrade"], help="machines, each tried")
-    _add_job_options(verb, timeout="2h")
-
-
-def _plan(options: argparse.Namespace) -> shards.Plan:
-    spec = spec_of(options)
-    if models := [name for name in spec.policies if is_model(name)]:
-        raise ValueError(f"{', '.join(models)}: games of language models are played by `rollouts`")
-    return shards.Plan(spec, options.shards)
-
-
 @with_reason
-def play_shards(options: argparse.Namespace) -> None:
-    """Play some shards of an evaluation, of all by default."""
-    plan = _plan(options)
-    with console.choose_engine(options) as engine:
-        played = pieces.play_pieces(plan, plan.pieces(options.shard), options.folder, engine)
-    print(f"played {played} pieces into {options.folder}")
-
-
-def merge(options: argparse.Namespace) -> int:
-    """Print the table of all shards; save it where the options say so."""
-    if options.out:
-        file_of(shards.plan_in(options.folder).config, options.out)
-    plan, data = shards.merge(options.folder)
-    if options.out:
-        console.save_measured(options.out, plan.config.as_json(), data)
-    print_tables(data)
-    return 0
-
-
-@with_reason
-def submit_shards(options: argparse.Namespace) -> None:
-    """Submit one job per shard, or print what would be submitted."""
-    plan = _plan(options)
+def evaluate(options: argparse.Namespace) -> None:
+    """Submit one job per shard of an evaluation, or print what would be submitted."""
+    spec, shards = spec_of(options), range(1, options.shards + 1)
+    check_scripts(spec)
+    check_shard(options.shards, options.shards)
+    what = ["--tasks", *spec.tasks, "--policies", *spec.policies, "--split", spec.split]
+    what += ["--episodes", str(spec.episodes)]
     where = {"flavors": jobs.cpu_flavors(options.flavor), **_where(options)}
-    chosen = options.shard or range(1, plan.shards + 1)
-    _submit([jobs.shard_job(plan, shard, **where) for shard in chosen], options)
+    _submit([jobs.shard_job(what, shard, options.shards, **where) for shard in shards], options)
 
 
 # Rollouts
@@ -178,11 +134,11 @@ def _add_rollouts(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--split", default="holdout", help="train or holdout seeds")
     parser.add_argument("--episodes", type=int, default=200)
-    parser.add_argument("--batch", type=int, help="games per piece: 50, of servers 4 x --in-flight")
+    parser.add_argument("--batch", type=int, help="games per chunk: 50, of servers 4 x --in-flight")
     parser.add_argument(
         "--in-flight", type=int, default=64, help="requests of one worker at a time"
     )
-    parser.add_argument("--folder", type=Path, required=True, help="where pieces are kept")
+    parser.add_argument("--folder", type=Path, required=True, help="where games are kept")
     parser.add_argument("--out", type=Path, help="file for figures and columns, JSON")
     console.add_engine_options(parser)
 
@@ -192,13 +148,12 @@ def rollouts(options: argparse.Namespace) -> None:
     """Play the games that are not kept yet, then print and write the figures of all of them."""
     console.check_output(options.out)
     given = {each.name: getattr(options, each.name, None) for each in fields(games.Rollouts)}
-    usual = 4 * options.in_flight if options.servers else games.BATCH
+    usual = 4 * options.in_flight if options.servers else CHUNK
     given |= {"servers": tuple(options.servers), "token": os.environ.get(TOKEN)}
     given |= {"batch": usual if options.batch is None else options.batch, "retry": games.PATIENT}
     rollout_spec = games.Rollouts(**given)
     with console.choose_engine(options) as engine:
-        games.play_missing(rollout_spec, options.folder, engine)
-    figures = games.summarize_games(rollout_spec, options.folder)
+        figures = games.play_rollouts(rollout_spec, options.folder, engine)
     if options.out is not None:
         config = {name: value for name, value in asdict(rollout_spec).items() if name != "token"}
         write(options.out, json.dumps({"config": config, "data": figures}, indent=1) + "\n")

@@ -56,7 +56,7 @@ def add_engine_options(parser: argparse.ArgumentParser) -> None:
 
 def choose_engine(options: argparse.Namespace) -> AbstractContextManager:
     """The engine that the options name; ValueError for an address without Ray."""
-    from sauda.cloud.pieces import engine
+    from sauda.pool import engine
 
     if options.address and options.engine != "ray":
         raise ValueError("--address is that of a Ray cluster: say --engine ray as well")
@@ -71,10 +71,11 @@ def with_reason(command: Callable[[argparse.Namespace], int | None]) -> Command:
         from huggingface_hub.errors import HTTPError  # of whichever client it speaks through
 
         from sauda.llm.model import CannotLoad, NoWeights
+        from sauda.pool import WorkersLost
 
         try:
             return command(options) or 0
-        except (CloudFault, OSError, HTTPError, CannotLoad, NoWeights) as error:
+        except (CloudFault, WorkersLost, OSError, HTTPError, CannotLoad, NoWeights) as error:
             print(f"sauda: {error}", file=sys.stderr)
             return 1
 

@@ -3,14 +3,14 @@
 import argparse
 import json
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from env import ARENA_TASKS, MARKETS, TASKS, get_task, rollout
 from sauda.commands import console
 from sauda.experiments import find, index
-from sauda.games import policies_of
 from sauda.games.transcript import to_json, to_markdown
-from sauda.llm.registry import against, get_policy
+from sauda.players import against, get_policy, scripts_of
 from sauda.records.kinds import ENTRIES, entry
 from sauda.records.store import load
 
@@ -37,6 +37,10 @@ def add(commands: Any) -> None:
     parser = console.add_command(commands, "evaluate", evaluate)
     add_table_options(parser)
     parser.add_argument("--out", default=None, help="artifact to write; by default by the split")
+    parser.add_argument("--folder", type=Path, help="keep games there as they end, and read them")
+    parser.add_argument(
+        "--shard", metavar="K/N", help="play one part of N into --folder, and write no artifact"
+    )
     console.add_engine_options(parser)
 
     parser = console.add_command(commands, "compare-models", compare_models)
@@ -72,7 +76,7 @@ def add(commands: Any) -> None:
 def play(options: argparse.Namespace) -> int:
     """Play one episode and print it as Markdown or JSON."""
     task = against(get_task(options.task), options.against)
-    name = next(iter(policies_of(task))) if options.policy is None else options.policy
+    name = next(iter(scripts_of(task))) if options.policy is None else options.policy
     played = rollout(task, get_policy(task, name), options.seed)
     if options.json:
         print(json.dumps(to_json(played, name), ensure_ascii=False, indent=1))
@@ -97,14 +101,52 @@ def add_table_options(parser: argparse.ArgumentParser) -> None:
 @console.with_reason
 def evaluate(options: argparse.Namespace) -> None:
     """Evaluate policies on tasks of one game, save the artifact and print its rows."""
-    from sauda.cloud.shards import evaluate_on
+    from sauda.experiments import evaluate as experiment
+    from sauda.played import Store
 
     spec = spec_of(options)
+    if options.folder or options.shard:
+        check_scripts(spec)
+    store = Store(options.folder) if options.folder else None
+    if options.shard:
+        play_shard(spec, options, store)
+        return
     out = file_of(spec, options.out)
     with console.choose_engine(options) as engine:
-        data = evaluate_on(engine, spec)
+        data = experiment.evaluate(spec, engine, store)
     console.save_measured(out, spec.as_json(), data)
     print_tables(data)
+
+
+def play_shard(spec: Any, options: argparse.Namespace, store: Any) -> None:
+    """Play every N-th chunk of an evaluation from the K-th on, as `--shard K/N` says."""
+    from sauda.experiments.evaluate import cells_of
+    from sauda.played import chunks_of, play_cell, play_chunks
+
+    if store is None:
+        raise ValueError("--shard keeps games for a later `evaluate`: say --folder as well")
+    first, _, count = options.shard.partition("/")
+    if not (first.isdecimal() and count.isdecimal()):
+        raise ValueError(f"--shard is K/N, such as 7/200, not {options.shard!r}")
+    check_shard(int(first), int(count))
+    chunks = chunks_of(cells_of(spec))[int(first) - 1 :: int(count)]
+    with console.choose_engine(options) as engine:
+        played = play_chunks(play_cell, chunks, engine, store)
+    print(f"played {played} of {len(chunks)} chunks into {options.folder}")
+
+
+def check_shard(shard: int, shards: int) -> None:
+    """Raise ValueError unless there is such a shard of so many."""
+    if not 1 <= shard <= shards:
+        raise ValueError(f"shards are numbered from 1 to {shards}; there is no {shard}")
+
+
+def check_scripts(spec: Any) -> None:
+    """Raise ValueError where a language model is to be spread over machines by this command."""
+    from sauda.players import is_model
+
+    if models := [name for name in spec.policies if is_model(name)]:
+        raise ValueError(f"{', '.join(models)}: games of language models are kept by `rollouts`")
 
 
 def print_tables(data: Mapping[str, Any]) -> None:
@@ -120,7 +162,7 @@ def spec_of(options: argparse.Namespace) -> Any:
 
     tasks = tuple(dict.fromkeys(options.tasks or FAMILIES[options.family]))
     game = EvaluationSpec(tasks, ()).game()
-    policies = tuple(dict.fromkeys(options.policies or policies_of(get_task(tasks[0]))))
+    policies = tuple(dict.fromkeys(options.policies or scripts_of(get_task(tasks[0]))))
     baseline = game.baseline if game.baseline in policies else policies[0]
     episodes = game.episodes if options.episodes is None else options.episodes
     spec = EvaluationSpec(tasks, policies, options.split, episodes, baseline)
@@ -152,7 +194,7 @@ def file_of(spec: Any, out: str | None) -> str:
 def whole_family(spec: Any) -> str | None:
     """The family whose tasks and policies are all evaluated, if one is."""
     for family, tasks in FAMILIES.items():
-        if spec.tasks == tuple(tasks) and spec.policies == tuple(policies_of(get_task(tasks[0]))):
+        if spec.tasks == tuple(tasks) and spec.policies == tuple(scripts_of(get_task(tasks[0]))):
             return family
     return None
 

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from sauda.commands.console import add_command, with_reason
-from sauda.llm.registry import player_spec
+from sauda.players import player_spec
 from sauda.serve.listening import check_free
 
 LOADS_WITHIN = 600.0  # seconds

@@ -16,7 +16,7 @@ import numpy as np
 from env import ARENA_TASKS, Policy, Task, arena, begin, rollout
 from env.arena.broker import broker
 from sauda.experiments.base import experiment
-from sauda.experiments.batches import grades
+from sauda.played import grades
 from sauda.policies import LABS
 from sauda.policies.arena import gains_from_trade, play_all_seeing
 from sauda.records.schemas.base import Record, Rows

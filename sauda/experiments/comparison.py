@@ -1,60 +1,60 @@
 """Language models bare and wrapped, after each stage of training, beside scripts and planners.
 
 A model's games are played in batches, and a batch's size is part of the configuration. Each batch
-is kept on disk: a stopped run resumes where it was.
+is kept on disk: a stopped run goes on where it was.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from functools import partial
 from itertools import product
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 import numpy as np
-from tqdm import tqdm
 
-from env import ARENA_TASKS, Task, episode, get_task
-from sauda.experiments import batches, evaluate
-from sauda.experiments.evaluate import ORACLE, Cell
-from sauda.games import ARENA, game_of
-from sauda.games import BAZAAR as BAZAAR_GAME
+from env import ARENA_TASKS, get_task
+from sauda import played
+from sauda.experiments import evaluate
+from sauda.games import ARENA, BAZAAR, game_of
 from sauda.games.adapter import Columns, Game
-from sauda.games.bazaar_columns import LEAVE, OPEN_MARKET, TUNED
-from sauda.llm import registry
-from sauda.llm.model import CACHE, SAUDA, adapter_folder
-from sauda.llm.registry import PlayerSpec, is_model, player_spec
-from sauda.llm.turn import ModelGame
+from sauda.llm.model import adapter_folder
 from sauda.llm.wrappers import WRAPPERS
+from sauda.played import Cell, Store, hashes, join, play_cells, play_columns, take_first, weights_of
+from sauda.players import (
+    AUTARKY,
+    BASE,
+    BAYESIAN,
+    BROKER,
+    LAB,
+    LAB_STAGES,
+    LEAVE,
+    LISTENER,
+    ORACLE,
+    OURS,
+    PUBLISHED,
+    SCRIPTS,
+    STAGES,
+    TUNED,
+    is_model,
+    player_spec,
+)
+from sauda.pool import here
 from sauda.records.kinds import Check, Kind, register_kind
 from sauda.records.schemas.base import Interval, ModelSource, Record, Row, Rows, Table
 from sauda.records.seeds import first_seeds
 from sauda.records.store import Artifact
 from sauda.statistics import paired_difference, share_of_gap
 
-BATCHES = CACHE / "ladder"  # the batches on disk
 Cells = Mapping[Cell, Columns]
 R, C = TypeVar("R", bound=Row), TypeVar("C")  # the rows and the columns of a comparison
 
 # What is compared -------------------------------------------------------------------------------
 
-BAYESIAN = "bayesian"  # the planner that sees numbers only
-LISTENER = "listener"  # the planner that reads and speaks, whose moves SFT learns
-BAZAAR = OPEN_MARKET
 CLASSIC = ("classic/single_deal", "classic/asymmetric_pressure", "classic/amazon_realistic")
-BASE = "mini"
-# Each stage of training, with the one whose adapter it trains further.
-PARENTS = {
-    "mini+sft": BASE,
-    "mini+sft-seed1": BASE,
-    "mini+distill": "mini+sft",
-    "mini+grpo": "mini+sft",
-    "mini+dpo": "mini+sft",
-    "mini+people": "mini+sft",
-    "mini+talks": "mini+people",
-    "mini+form": BASE,
-    "mini+reward": "mini+form",
-}
+PARENTS, LAB_PARENTS = (
+    {name: stage.parent for name, stage in stages.items() if stage.parent}
+    for stages in (STAGES, LAB_STAGES)
+)
 # Stages that know the games alone in which any words count, and what is measured of each.
 FREE: Mapping[str, tuple[str, ...]] = {
     "mini+people": ("bazaar/people",),
@@ -62,9 +62,6 @@ FREE: Mapping[str, tuple[str, ...]] = {
     "mini+form": ("bazaar/open-3",),
     "mini+reward": ("bazaar/open-3",),
 }
-STAGES = (BASE, *PARENTS)  # one base, untrained and after each stage
-OURS = f"mini+{SAUDA}"  # the stage that is served
-SCRIPTS = ("linear", "conceder", "boulware", "tit_for_tat", "wait", "naive")
 NO_MODEL = ("null", "null+steering", "null+honest")  # wrappers with nothing to wrap
 # Beside the model in the open market: no model, scripts, planners, and the most that can be won.
 BESIDE = (*NO_MODEL, *SCRIPTS, LEAVE, TUNED, BAYESIAN, LISTENER, ORACLE)
@@ -74,13 +71,6 @@ FREE_BESIDE = {  # beside them; nobody has searched for a script of packages
     "bazaar/package": (*SCRIPTS, LEAVE, BAYESIAN, LISTENER, ORACLE),
 }
 RIVALS = ("conceder", TUNED, BAYESIAN, LISTENER, OURS)
-LAB = "mini+sft-arena"  # the trained lab of the arena that the page plays with
-LAB_PARENTS = {"mini+sft-arena": BASE, "mini+distill-arena": "mini+sft-arena"}
-LAB_STAGES = (BASE, *LAB_PARENTS)
-AUTARKY, BROKER = "autarky", "broker"
-PUBLISHED = (  # labs of the published arena
-    "rule_based_expert", "greedy_hoarder", "always_accept", "naive_plea", "random", "wait",
-)  # fmt: skip
 LAB_SCRIPTS = (AUTARKY, *PUBLISHED, BROKER)
 LAB_RIVALS = (AUTARKY, PUBLISHED[0], BROKER)
 
@@ -189,13 +179,16 @@ def arena_grids(worlds: int = 200) -> tuple[Grid, ...]:
 def in_bazaar(parts: tuple[Grid, ...] = (), batch: int = 50, baseline: str = BASE) -> Comparison:
     """The comparison in the bazaar; the defaults are the numbers we report."""
     file, parts = "evaluation/model-comparison.json", parts or bazaar_grids()
-    return Comparison(BAZAAR_GAME, file, parts, batch, baseline, STAGES, PARENTS, RIVALS, LISTENER)
+    return Comparison(
+        BAZAAR, file, parts, batch, baseline, tuple(STAGES), PARENTS, RIVALS, LISTENER
+    )
 
 
 def in_arena(parts: tuple[Grid, ...] = (), batch: int = 50, baseline: str = AUTARKY) -> Comparison:
     """The comparison in the arena; the defaults are the numbers we report."""
     file, parts = "evaluation/arena-model-comparison.json", parts or arena_grids()
-    return Comparison(ARENA, file, parts, batch, baseline, LAB_STAGES, LAB_PARENTS, LAB_RIVALS)
+    stages = (BASE, *LAB_STAGES)
+    return Comparison(ARENA, file, parts, batch, baseline, stages, LAB_PARENTS, LAB_RIVALS)
 
 
 COMPARISONS = {"bazaar": in_bazaar, "arena": in_arena}
@@ -243,32 +236,37 @@ class ArenaModelComparison(_Compared[evaluate.ArenaRow, evaluate.ArenaColumns]):
 
 
 def compare_models(
-    comparison: Comparison, folder: Path = BATCHES, recorded: Mapping[str, Any] | None = None
+    comparison: Comparison, store: Store | None = None, recorded: Mapping[str, Any] | None = None
 ) -> dict[str, Any]:
     """The artifact's data: a row per task and policy, gains of the stages, episodes, models.
 
     Games in `recorded`, the data of an earlier comparison, are kept where the fingerprints of their
     row, and weights, sampling, prompt and parser of their language model, are still the same; all
-    others are played. A model whose games were played on several kinds of CPU names them all.
+    others are played, in this process, which loads the models. A model whose games were played on
+    several kinds of CPU names them all.
     """
     cells = comparison.cells()
-    models = registry.models_behind({name for _, name in cells}, comparison.game)
+    models = played.models_behind({name for _, name in cells}, comparison.game)
     kept = {} if recorded is None else load_kept(comparison, models, recorded)
-    episodes = {
-        cell: _play_cell(cell, seeds, comparison.batch, folder, kept.get(cell))
-        for cell, seeds in tqdm(cells.items(), unit="cell", desc="playing", leave=False)
-    }
+    left = {cell: seeds[_count(kept.get(cell)) :] for cell, seeds in cells.items()}
+    left = {cell: seeds for cell, seeds in left.items() if seeds}
+    new = play_cells(play_columns, left, here, comparison.batch, store or Store())
+    episodes = {cell: join([part[cell] for part in (kept, new) if cell in part]) for cell in cells}
     if recorded is not None:
-        models = registry.with_cpus(models, recorded["models"], match_kept(episodes, kept))
+        models = played.with_cpus(models, recorded["models"], match_kept(episodes, kept))
     return tabulate(comparison, episodes) | {"models": models}
 
 
-def match_kept(episodes: Cells, kept: Cells) -> Iterator[registry.Played]:
+def _count(columns: Columns | None) -> int:
+    return len(columns["grade"]) if columns else 0
+
+
+def match_kept(episodes: Cells, kept: Cells) -> Iterator[played.Played]:
     """Per (task, policy) pair of a model: whether its games are kept, new, or both."""
     for cell, columns in episodes.items():
-        if weights := _weights(cell[1]):
-            had = len(kept[cell]["grade"]) if cell in kept else 0
-            yield registry.Played(weights, had > 0, had < len(columns["grade"]))
+        if weights := weights_of(cell.policy):
+            had = _count(kept.get(cell))
+            yield played.Played(weights, had > 0, had < _count(columns))
 
 
 def load_kept(
@@ -279,59 +277,15 @@ def load_kept(
     then = {(row["task"], row["policy"]): row["hashes"] for row in recorded["rows"]}
     kept = {}
     for cell, seeds in comparison.cells().items():
-        if cell not in episodes or then[cell] != evaluate.hashes(cell):
+        if cell not in episodes or then[cell] != hashes(cell):
             continue
-        weights, sources = _weights(cell.policy), recorded["models"]
-        same = not weights or registry.is_same_player(sources.get(weights), models[weights])
+        weights, sources = weights_of(cell.policy), recorded["models"]
+        same = not weights or played.is_same_player(sources.get(weights), models[weights])
         had = len(episodes[cell]["grade"])
         count = len(seeds) if had >= len(seeds) else had - had % comparison.batch
         if same and count:
-            kept[cell] = batches.take_first(episodes[cell], count)
+            kept[cell] = take_first(episodes[cell], count)
     return kept
-
-
-def _weights(name: str) -> str:
-    """The name of the weights that a policy needs; "" for a script."""
-    return player_spec(name).weights if is_model(name) else ""
-
-
-def _play_cell(
-    cell: Cell, seeds: Sequence[int], batch: int, folder: Path, kept: Columns | None
-) -> Columns:
-    """The columns of one pair by batches; finished batches are read from `folder`.
-
-    `kept` holds the columns of the first seeds, if any.
-    """
-    seeds = seeds[len(kept["grade"]) :] if kept else seeds
-    if not seeds:
-        return kept
-    if is_model(cell.policy):
-        play = partial(play_columns, cell)
-        played = batches.play_model_batches(cell.policy, seeds, batch, folder, play, cell.task)
-    else:
-        played = play_columns(cell, seeds)
-    return batches.join([kept, played]) if kept else played
-
-
-def play_model(task: Task, player: PlayerSpec, seeds: Sequence[int]) -> dict[str, Any]:
-    """The games of `seeds` in one batch, as an evaluation's columns and the model's counts."""
-    return model_columns(task, batches.play_together(task, player, seeds))
-
-
-def model_columns(task: Task, games: Sequence[ModelGame]) -> dict[str, Any]:
-    """Games that are over as an evaluation's columns and the model's counts."""
-    kind = game_of(task).columns
-    columns = kind.episode_columns(task, [episode(task, game.play) for game in games])
-    counts = [kind.count_model(task, game.turns) for game in games]
-    return columns | {name: [count[name] for count in counts] for name in kind.MODEL_COUNTS}
-
-
-def play_columns(cell: Cell, seeds: Sequence[int]) -> dict[str, Any]:
-    """The columns of a (task, policy) pair, in one batch; the model counts of a script are 0."""
-    if is_model(cell.policy):
-        return play_model(get_task(cell.task), player_spec(cell.policy), seeds)
-    counts = game_of(cell.task).columns.MODEL_COUNTS
-    return evaluate.play_cell(cell, seeds) | {count: [0] * len(seeds) for count in counts}
 
 
 # The tables -------------------------------------------------------------------------------------
@@ -346,7 +300,7 @@ def tabulate(comparison: Comparison, episodes: Cells) -> dict[str, Any]:
     rows = []
     for cell, columns in episodes.items():
         n, base = len(columns["grade"]), cell._replace(policy=comparison.baseline)
-        pair = {base: batches.take_first(episodes[base], n), cell: columns}
+        pair = {base: take_first(episodes[base], n), cell: columns}
         met = {name: facts[:n] for name, facts in worlds[cell.task].items()}
         figures = evaluate.row(cell, pair, met, comparison.baseline)
         rows.append(figures | {count: sum(columns[count]) for count in game.MODEL_COUNTS})
@@ -433,8 +387,8 @@ def replay(artifact: Artifact, workers: int, root: Path) -> dict[str, Any]:
     comparison, recorded = read_comparison(artifact), artifact.data.as_json()
     cells, kept = comparison.cells(), flat(recorded["episodes"])
     episodes = {cell: kept.get(cell) for cell in cells}
-    scripted = {cell: seeds for cell, seeds in cells.items() if not _weights(cell.policy)}
-    episodes |= batches.play_cells(play_columns, scripted, workers)
+    scripted = {cell: seeds for cell, seeds in cells.items() if not weights_of(cell.policy)}
+    episodes |= play_cells(play_columns, scripted, workers)
     return tabulate(comparison, episodes) | {"models": recorded["models"]}
 
 
@@ -444,5 +398,5 @@ CHECK = Check(
     "by --models",
     replay,
 )
-register_kind(Kind("model_comparison/4", ModelComparison, CHECK, registry.bazaar_prompt))
-register_kind(Kind("arena_model_comparison/4", ArenaModelComparison, CHECK, registry.arena_prompt))
+register_kind(Kind("model_comparison/4", ModelComparison, CHECK, played.bazaar_prompt))
+register_kind(Kind("arena_model_comparison/4", ArenaModelComparison, CHECK, played.arena_prompt))

@@ -10,14 +10,14 @@ from typing import Any
 
 import env
 from sauda.experiments.base import experiment
-from sauda.experiments.comparison import BASE, BAYESIAN, LISTENER, TUNED
 from sauda.experiments.episodes import EpisodeRecord, play, play_replies, record_game
 from sauda.games import BAZAAR
 from sauda.games.transcript import from_json
 from sauda.language.lines import HINGLISH
 from sauda.language.phrases import language_of
-from sauda.llm.registry import bazaar_prompt, is_model, models_behind, player_spec
 from sauda.llm.turn import new_game, play_games
+from sauda.played import bazaar_prompt, models_behind
+from sauda.players import BASE, BAYESIAN, LISTENER, TUNED, is_model, player_spec
 from sauda.records.schemas.base import ModelSource, Number, Record, Table
 from sauda.records.seeds import first_seeds
 from sauda.records.store import Artifact

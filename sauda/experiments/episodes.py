@@ -16,11 +16,12 @@ from tqdm import tqdm
 import env
 from env.bazaar.prompt import parse
 from sauda.experiments.base import experiment
-from sauda.experiments.comparison import BASE, BAYESIAN, BAZAAR, CLASSIC, LISTENER, OURS
-from sauda.games import BAZAAR as BAZAAR_GAME
+from sauda.experiments.comparison import CLASSIC
+from sauda.games import BAZAAR
 from sauda.games.transcript import to_json
-from sauda.llm.registry import PlayerSpec, bazaar_prompt, get_policy, models_behind, player_spec
-from sauda.llm.turn import ModelGame, new_game, play_games
+from sauda.llm.turn import ModelGame, PlayerSpec, new_game, play_games
+from sauda.played import bazaar_prompt, models_behind
+from sauda.players import BASE, BAYESIAN, LISTENER, OPEN_MARKET, OURS, get_policy, player_spec
 from sauda.records.schemas.base import ModelSource, Number, Record, Row, Table
 from sauda.records.seeds import deal_at, first_seeds, has_zopa, seller_type
 from sauda.records.store import Artifact
@@ -67,7 +68,7 @@ def episodes(seed: int = SEED) -> dict[str, Any]:
     shown = [
         play(task.name, name, seed)
         for task in env.BAZAAR_TASKS.values()
-        if task.name not in BAZAAR
+        if task.name not in OPEN_MARKET
         for name in (SELLERS if task.learner == "seller" else POLICIES)
     ]
     return {"episodes": [*shown, *deal_by_words(seed)]}
@@ -167,8 +168,8 @@ def before_after(
 
     Raises ValueError for a task of several deals or a player that a wrapper would correct.
     """
-    if wrong := set(tasks) - {*BAZAAR, *CLASSIC}:
-        raise ValueError(f"tasks are {', '.join((*BAZAAR, *CLASSIC))}, not {', '.join(wrong)}")
+    if wrong := set(tasks) - {*OPEN_MARKET, *CLASSIC}:
+        raise ValueError(f"tasks are {', '.join((*OPEN_MARKET, *CLASSIC))}, not {', '.join(wrong)}")
     seeds, names = first_seeds(episodes), {"before": before, "after": after}
     players = {side: seat(name) for side, name in names.items()}
     if any(player.wrapper is not None for player in players.values()):
@@ -191,7 +192,7 @@ def before_after(
             "acts": {side: count_acts(games[side, seed] for seed in seeds) for side in SIDES},
         }
         rows.append(row | {"chosen": choose_pairs(row, games)})
-    return {"tasks": rows, "models": models_behind({before, after}, BAZAAR_GAME)}
+    return {"tasks": rows, "models": models_behind({before, after}, BAZAAR)}
 
 
 def choose_pairs(
@@ -247,7 +248,7 @@ def record_game(game: ModelGame, name: str) -> dict[str, Any]:
 
 def count_acts(games: Iterable[Mapping[str, Any]]) -> dict[str, int]:
     """How often each speech act is said in games as JSON; none outside the open market."""
-    moves = [move for game in games if game["task"] in BAZAAR for move in game["moves"]]
+    moves = [move for game in games if game["task"] in OPEN_MARKET for move in game["moves"]]
     acts = (act_of(move.get("message", "")) for move in moves if move["agent"] == "buyer")
     counts = Counter(filter(None, acts))
     return {act: counts[act] for act in env.speech.ACTS if act in counts}

@@ -6,30 +6,24 @@ other in an array of deals. Arena: utilities in credits, grades and rewards as s
 """
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
-from functools import cache
 from itertools import product
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
-import numpy as np
 from pydantic import ConfigDict
 
-from env import Policy, Task, fingerprint, get_task, rollout
-from sauda.experiments.batches import play_cells
+from env import get_task
 from sauda.games import game_of
-from sauda.games.adapter import Columns, Evaluated, Game, Reply, Worlds
-from sauda.llm.registry import get_policy, is_model, player_spec
-from sauda.llm.turn import ModelSeat
-from sauda.policies.values import play_informed
+from sauda.games.adapter import Columns, Evaluated, Game, Worlds
+from sauda.played import Cell, Store, hashes, play_cell, play_cells, summarize_metric
+from sauda.players import get_policy
+from sauda.pool import Engine
 from sauda.records.kinds import ArtifactError, Check, Kind, register_kind
 from sauda.records.schemas.base import Hashes, Interval, Metric, Number, Record, Row, Rows, Table
 from sauda.records.seeds import first_seeds
 from sauda.records.store import Artifact
-from sauda.statistics import paired_difference, summary
-
-ORACLE = "oracle"  # the best response to the very seller that it meets, which it knows
 
 
 class CountedColumns(Record):
@@ -111,13 +105,6 @@ class Arena(Record):
 # The evaluation ---------------------------------------------------------------------------------
 
 
-class Cell(NamedTuple):
-    """One entry of an evaluation: a task and the policy in its learner's seat."""
-
-    task: str
-    policy: str
-
-
 @dataclass(frozen=True)
 class EvaluationSpec:
     """What to evaluate: tasks of one game; the defaults are the bazaar's."""
@@ -161,25 +148,22 @@ class EvaluationSpec:
         return {**asdict(self), **({"others": [others]} if others else {})}
 
 
-def play_cell(
-    cell: Cell, seeds: Sequence[int], policy_of: Callable[[Task, str], Policy] = get_policy
+def cells_of(spec: EvaluationSpec) -> dict[Cell, range]:
+    """The seeds of every cell, those that hold what is known of each task's instances first."""
+    instances = [Cell(task, "") for task in spec.tasks]
+    return dict.fromkeys((*instances, *spec.cells()), spec.seeds())
+
+
+def evaluate(
+    spec: EvaluationSpec, run: int | Engine = 2, store: Store | None = None
 ) -> dict[str, Any]:
-    """One (task, policy) pair over `seeds` as columns; `policy_of` gives the policy of a name."""
-    task = get_task(cell.task)
-    if cell.policy == ORACLE:
-        episodes = [rollout(task, play_informed(task, seed), seed) for seed in seeds]
-    else:
-        learner = policy_of(task, cell.policy)
-        episodes = [rollout(task, learner, seed) for seed in seeds]
-    return game_of(task).columns.episode_columns(task, episodes)
+    """The data of an evaluation artifact: rows and further tables, and the episodes under them.
 
-
-def evaluate(spec: EvaluationSpec, workers: int = 2) -> dict[str, Any]:
-    """The data of an evaluation artifact: rows and further tables, and the episodes under them."""
+    `run` and `store` say how its games are played, as in `play_cells`.
+    """
     spec.check()
-    seeds = spec.seeds()
-    worlds = play_cells(spec.game().columns.worlds_of, dict.fromkeys(spec.tasks, seeds), workers)
-    columns = play_cells(play_cell, dict.fromkeys(spec.cells(), seeds), workers)
+    columns = play_cells(play_cell, cells_of(spec), run, store=store)
+    worlds = {task: columns.pop(Cell(task, "")) for task in spec.tasks}
     return tabulate(spec, worlds, columns)
 
 
@@ -217,22 +201,6 @@ def row(
     }
 
 
-def summarize_metric(columns: Columns, base: Columns | None, metric: str) -> dict[str, Any]:
-    """Summary of one metric over episodes, and its paired difference to the baseline."""
-    values = per_episode(columns, metric)
-    figures = summary(values)
-    if base is not None:
-        names = ("difference", "difference_low", "difference_high")
-        figures |= zip(names, paired_difference(values, per_episode(base, metric)), strict=True)
-    return {name: round(value, 6) for name, value in figures.items()}
-
-
-def per_episode(columns: Columns, metric: str) -> np.ndarray:
-    """One value per episode, shape (n,): the metric itself, or its mean over the deals."""
-    values = np.asarray(columns[metric], dtype=float)
-    return values.reshape(len(columns["grade"]), -1).mean(axis=1)
-
-
 def compare_rows(row: BazaarRow | ArenaRow, other: BazaarRow | ArenaRow, metric: str) -> float:
     """Difference of two rows' means.
 
@@ -246,61 +214,6 @@ def compare_rows(row: BazaarRow | ArenaRow, other: BazaarRow | ArenaRow, metric:
                 f"the {part} fingerprint of {row.task} is {a} in one row and {b} in the other"
             )
     return getattr(row, metric).mean - getattr(other, metric).mean
-
-
-# Fingerprints -----------------------------------------------------------------------------------
-
-
-def hashes(cell: Cell) -> dict[str, str]:
-    """The fingerprints of what determines the games of a (task, policy) pair."""
-    return {
-        "task": task_hash(cell.task),
-        "opponents": opponents_hash(cell.task),
-        "policy": policy_hash(cell.task, cell.policy),
-    }
-
-
-@cache  # it plays games, and many rows share it
-def task_hash(task_name: str) -> str:
-    """The fingerprint of a task's rules and grade."""
-    return fingerprint.of_rules(get_task(task_name))
-
-
-@cache
-def opponents_hash(task_name: str) -> str:
-    """The fingerprint of a task's opponents."""
-    return fingerprint.of_opponents(get_task(task_name))
-
-
-@cache
-def policy_hash(task_name: str, policy_name: str) -> str:
-    """The fingerprint of a policy by name; of a language model that of its seat alone.
-
-    Weights are left out: their digest, precision and sampling are recorded beside it.
-    """
-    task = get_task(task_name)
-    if policy_name == ORACLE:
-        played = [rollout(task, play_informed(task, seed), seed) for seed in fingerprint.FEW]
-        return fingerprint.of_turns(task, played)
-    if not is_model(policy_name):
-        return fingerprint.of_policy(task, get_policy(task, policy_name))
-    player, game = player_spec(policy_name), game_of(task)
-    asked = seat_hash(task, player.seat(game))
-    played = "" if player.weights else fingerprint.of_policy(task, player.policy(game))
-    return fingerprint.fingerprint([asked, played])
-
-
-def seat_hash(task: Task, seat: ModelSeat) -> str:
-    """The fingerprint of a model's seat: what it is asked, and what its replies amount to."""
-    seen = fingerprint.positions(task)
-    requests = [seat.request(obs, 0, ()) for obs in seen]
-
-    def act(text: str, obs: Any) -> Any:
-        action = seat.parse(obs, Reply(text, ""), ()).action
-        return type(action).__name__, action
-
-    asked = [(request.messages, request.schema) for request in requests]
-    return fingerprint.fingerprint([asked, fingerprint.of_parser(act, seen)])
 
 
 # Verification -----------------------------------------------------------------------------------

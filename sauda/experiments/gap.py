@@ -14,10 +14,9 @@ from typing import Any
 import numpy as np
 
 import env
-from sauda.experiments import batches
 from sauda.experiments.base import experiment
-from sauda.games.bazaar_columns import LEAVE, TUNED
-from sauda.llm.registry import get_policy, is_model
+from sauda.played import grades, play_cells, round_all
+from sauda.players import LEAVE, TUNED, get_policy, is_model
 from sauda.policies import BUYERS
 from sauda.policies.listener import Informed, Listener
 from sauda.policies.values import BINS, GAP, LIMITED, NOTHING, PRICES, bin_of, width
@@ -39,7 +38,7 @@ def learns_from(name: str) -> str:
 def measure(name: str, seeds: Sequence[int]) -> list[float]:
     """The grades of a player, or of a key of LIMITED, one per seed."""
     player = LIMITED.get(name) or get_policy(env.get_task(TASK), name)
-    return batches.round_all(batches.grades(TASK, player, seeds))
+    return round_all(grades(TASK, player, seeds))
 
 
 class GapRow(Row):
@@ -87,7 +86,7 @@ def summarize(
         np.array([Informed.of(deal, speaks, version=3).expected for deal in deals])
         for speaks in (True, False)
     )
-    edges = batches.round_all(np.quantile(informed, 1 - np.arange(1, len(BINS)) / len(BINS)))
+    edges = round_all(np.quantile(informed, 1 - np.arange(1, len(BINS)) / len(BINS)))
     bins = np.array([bin_of(grade, edges) for grade in informed])
     planner, rows = grades["listener"], []
     for name in players:
@@ -144,4 +143,4 @@ def gap(
         get_policy(env.get_task(TASK), name)
     # The planner splits every gap, so it plays along.
     cells = dict.fromkeys((*LIMITED, "listener", *players), seeds)
-    return summarize(batches.play_cells(measure, cells, workers), players, seeds)
+    return summarize(play_cells(measure, cells, workers), players, seeds)

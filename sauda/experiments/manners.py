@@ -32,18 +32,12 @@ from env import (
     shares,
 )
 from sauda.experiments.base import experiment
-from sauda.experiments.batches import play_together
 from sauda.experiments.role_play import Recorded
 from sauda.games import BAZAAR
-from sauda.llm.registry import (
-    get_policy,
-    is_model,
-    models_behind,
-    people_prompt,
-    player_spec,
-)
 from sauda.llm.turn import PlayerSpec
 from sauda.llm.types import BatchGenerate, Messages, Reply, Schema
+from sauda.played import models_behind, people_prompt, play_together
+from sauda.players import get_policy, is_model, player_spec
 from sauda.records import progress
 from sauda.records.schemas.base import ModelSource, Record, Rows
 from sauda.records.seeds import deal_at, first_seeds

@@ -17,7 +17,8 @@ from env import Accept, Observation, Offer, Policy, Table, Task, corpus, get_tas
 from env import customers as customer_rules
 from env import people as rules
 from sauda.experiments.base import experiment
-from sauda.experiments.batches import cross_entropy, grades, play_cells
+from sauda.experiments.scripts import cross_entropy
+from sauda.played import grades, play_cells
 from sauda.policies import SELLERS, SLOW_CUSTOMERS, SLOW_PEOPLE
 from sauda.policies.bazaar import Says
 from sauda.policies.customers import Across, Vendor, line

@@ -17,9 +17,9 @@ import numpy as np
 
 import env
 from sauda.experiments.base import experiment
-from sauda.experiments.batches import play_cells
 from sauda.experiments.speeds import published_rows
 from sauda.games.bazaar_columns import ENDS, episode_columns
+from sauda.played import play_cells
 from sauda.policies import BUYERS
 from sauda.records import read_table
 from sauda.records.schemas.base import Record, Row, Rows, Table

@@ -41,9 +41,10 @@ from sauda.language import acts
 from sauda.language.acts import Acts
 from sauda.language.spoken import announce
 from sauda.llm.model import NamedModel, load_once
-from sauda.llm.registry import model_source, player_spec
 from sauda.llm.turn import ModelGame, in_batches, new_game, take_turns
 from sauda.llm.types import BatchGenerate
+from sauda.played import model_source
+from sauda.players import player_spec
 from sauda.policies import BUYERS, SELLERS
 from sauda.records import progress
 from sauda.records.schemas.base import Interval, ModelSource, Record, Row, Rows, Table

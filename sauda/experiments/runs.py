@@ -7,7 +7,7 @@ tokens; differences are paired by dialogue, and the interval resamples dialogues
 """
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,7 @@ from sauda.experiments.base import experiment
 from sauda.records.kinds import ArtifactError, Check, Kind, register_kind
 from sauda.records.schemas.base import Interval, Record, Row, Rows, Table
 from sauda.records.store import ROOT, Artifact, digest, load, sha256
-from sauda.statistics import exact_interval, paired_difference
+from sauda.statistics import best_step, exact_interval, paired_difference
 
 Tokens = list[dict[str, str | bool]]  # each with its "text", and whether it counts "in_loss"
 
@@ -107,24 +107,6 @@ class RoleRun(Record):
 
 
 # What follows from a run -----------------------------------------------------------------------
-
-
-def loss_and_perplexity(rows: Iterable[Mapping[str, Any]]) -> dict[str, float]:
-    """The mean loss of rows of "nats" and "tokens", every token alike, and its exponential."""
-    rows = list(rows)
-    loss = sum(row["nats"] for row in rows) / sum(row["tokens"] for row in rows)
-    return {"loss": loss, "perplexity": math.exp(loss)}
-
-
-def best_step(validations: Iterable[Mapping[str, Any]]) -> int:
-    """The step of the checkpoint with the lowest validation loss; the first of equals.
-
-    The base model, step 0, is none. Raises ValueError where no checkpoint was measured.
-    """
-    trained = [row for row in validations if row["step"] > 0]
-    if not trained:
-        raise ValueError("no checkpoint has a validation loss; start the run anew")
-    return min(trained, key=lambda row: row["loss"])["step"]
 
 
 def recompute_run(artifact: Artifact, workers: int, root: Path) -> dict[str, Any]:

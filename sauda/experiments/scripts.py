@@ -4,7 +4,7 @@ Exploits are ways to play that no honest buyer would think of; none may beat the
 by more than noise.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, dataclass, fields, replace
 from functools import partial
@@ -15,7 +15,7 @@ import numpy as np
 
 from env import Accept, Observation, Offer, Policy, WalkAway, corpus, get_task, speech
 from sauda.experiments.base import experiment
-from sauda.experiments.batches import cross_entropy, grades
+from sauda.played import grades
 from sauda.policies.bazaar import Babbles, Echoes, Lies, Says
 from sauda.policies.listener import Informed, line_of
 from sauda.policies.ruled import Ruled
@@ -36,6 +36,31 @@ GRADED = 400  # training games, after those of a search, on which families of sc
 # By the cross-entropy method. All candidates of a generation meet the same games, every generation
 # new ones. What is found is graded on training games that the search did not use. None of these
 # games is about an unseen listing.
+
+
+def cross_entropy(
+    grade: Callable[[int, np.ndarray], float],
+    size: int,
+    population: int,
+    elites: int,
+    generations: int,
+    rng: np.random.Generator,
+    spread: float = 0.3,
+) -> tuple[np.ndarray, list[float]]:
+    """The point of the unit cube with the best grades, shape (size,), by the cross-entropy method.
+
+    Rubinstein (1999): draw candidates, keep the best few, fit mean and spread to them, draw again.
+    `grade` is that of a point in a generation. Returns the mean of the last fit, and the elite's
+    mean grade by generation.
+    """
+    mean, spread, reached = np.full(size, 0.5), np.full(size, spread), []
+    for generation in range(generations):
+        points = np.clip(mean + spread * rng.standard_normal((population, size)), 0, 1)
+        won = np.array([grade(generation, point) for point in points])
+        best = won.argsort(kind="stable")[::-1][:elites]
+        mean, spread = points[best].mean(0), points[best].std(0) + 0.02
+        reached.append(round(float(won[best].mean()), 6))
+    return mean, reached
 
 
 class TunedScripts(Record):

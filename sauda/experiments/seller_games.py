@@ -23,7 +23,6 @@ import numpy as np
 import env
 from env import seed_of
 from env.fingerprint import TEXTS, fingerprint, positions
-from sauda.experiments.batches import in_batches, version_of
 from sauda.llm.model import NamedModel
 from sauda.llm.seller import (
     DEFAULT,
@@ -37,10 +36,12 @@ from sauda.llm.seller import (
     text_faults,
     unquote,
 )
-from sauda.llm.turn import in_batches as batched_replies
-from sauda.llm.turn import take_turns
+from sauda.llm.turn import in_batches, take_turns
 from sauda.llm.types import BatchGenerate
+from sauda.played import Store, play_cells, version_of
+from sauda.pool import here
 from sauda.records import read_table
+from sauda.records.store import source_digest
 
 ROUNDS = 8
 FLOORS = {"published": (0.74, 0.82), "hard": (0.30, 0.95)}  # of the opening ask, uniform
@@ -193,19 +194,27 @@ def write_texts(
                 lambda attempt, at=(game.seed, turn): seed_of(np.random.default_rng([*at, attempt]))
                 for game, turn in some
             ],
-            batched_replies(player),
+            in_batches(player),
         )
         return [[*turn.invalid_replies, turn.reply.text] for turn in turns]
 
     decisions = [(game, turn) for game in played for turn in range(len(game.decisions))]
-    texts = iter(in_batches(decisions, batch, parts, _key(player, "words"), write))
+    texts = iter(_in_batches(decisions, batch, _store(player, parts), "words", write))
     return [[next(texts) for _ in game.decisions] for game in played]
 
 
-def _key(player: BatchGenerate, what: str) -> Callable[[Sequence[Any]], str]:
-    """Cache key: everything that the texts of a batch depend on."""
+def _store(player: BatchGenerate, parts: Path) -> Store:
+    """Where batches of a model's texts are kept."""
     version = version_of(player.model if isinstance(player, NamedModel) else None)
-    return lambda some: repr((what, version, some))
+    return Store(parts, lambda cell: (version, source_digest()))
+
+
+def _in_batches(
+    items: Sequence[Any], batch: int, store: Store, what: str, play: Callable[[Sequence[Any]], Any]
+) -> Any:
+    """`play` of each `batch` of the items, joined; batches that the store has are read."""
+    cell = (what,)
+    return play_cells(lambda _, some: play(some), {cell: items}, here, batch, store)[cell]
 
 
 def describe_model(player: BatchGenerate) -> dict[str, Any]:
@@ -260,7 +269,7 @@ def ask_personas(
         replies = player.batch(chats, range(len(some)), [None] * len(some))
         return [reply.text[:PATIENCE] for reply in replies]
 
-    return in_batches(dialogues, batch, parts, _key(player, "persona"), answer)
+    return _in_batches(dialogues, batch, _store(player, parts), "persona", answer)
 
 
 def dialogue(game: Game, own_lines: Sequence[str]) -> str:

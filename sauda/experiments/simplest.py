@@ -15,8 +15,9 @@ import numpy as np
 
 from env import Task, get_task, market
 from sauda.experiments.base import experiment
-from sauda.experiments.batches import cross_entropy, grades, play_cells, round_all
-from sauda.llm.registry import get_policy
+from sauda.experiments.scripts import cross_entropy
+from sauda.played import grades, play_cells, round_all
+from sauda.players import get_policy
 from sauda.policies.ruled import NEUTRAL, Ruled
 from sauda.policies.tuned import at
 from sauda.records.schemas.base import Record, Rows

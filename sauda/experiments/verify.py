@@ -16,12 +16,11 @@ import numpy as np
 
 from env import Policy, Task, get_task
 from sauda.experiments import comparison
-from sauda.experiments.batches import take_first
-from sauda.experiments.evaluate import Cell, hashes, play_cell
 from sauda.games import game_of
 from sauda.games.adapter import Columns
 from sauda.llm.model import load_once
-from sauda.llm.registry import get_policy, is_model, kinds_of_cpu, player_spec
+from sauda.played import Cell, hashes, kinds_of_cpu, play_cell, play_model, take_first
+from sauda.players import is_model, player_spec, sit
 from sauda.records.kinds import KINDS
 from sauda.records.seeds import SPLITS
 from sauda.records.store import CHECKSUMS, ROOT, Artifact, checksums, load, sha256
@@ -164,7 +163,7 @@ def replay_stages(
             Cell(task_name, name),
             seeds,
             take_first(episodes[task_name][name], len(seeds)),
-            comparison.play_model(get_task(task_name), player, seeds),
+            play_model(get_task(task_name), player, seeds),
             recorded["models"][player.weights]["cpu"] if player.weights else "",
             load_once(player.weights).cpu if player.weights else "",
         )
@@ -193,15 +192,16 @@ def replay_row(
     artifact: Artifact,
     cell: Cell,
     episodes: int,
-    policy_of: Callable[[Task, str], Policy] = get_policy,
+    sits: Callable[[Task, str], Callable[[int], Policy]] = sit,
 ) -> Sample:
     """Play the first `episodes` of a row again, one at a time; only columns of both sides.
 
-    `policy_of` gives the policy of that name where another than the registry's is to play, such as
-    a language model that a page has loaded. Raises KeyError for a row that is not recorded.
+    `sits` gives the policy of that name in the game of each seed where another than that of
+    `players.py` is to play, such as a language model that a page has loaded. Raises KeyError for a
+    row that is not recorded.
     """
     recorded = take_first(cells(artifact)[cell], episodes)
     seeds = SPLITS[artifact.config.get("split", "holdout")][: len(recorded["grade"])]
-    replayed = json.loads(json.dumps(play_cell(cell, seeds, policy_of)))  # as a file has it
+    replayed = json.loads(json.dumps(play_cell(cell, seeds, sits)))  # as a file has it
     recorded = {name: values for name, values in recorded.items() if name in replayed}
     return Sample(cell, seeds, recorded, {name: replayed[name] for name in recorded})

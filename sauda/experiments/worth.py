@@ -18,9 +18,8 @@ import numpy as np
 
 from env import Instance, Policy, Task, corpus, ear, get_task, market, speech
 from sauda.experiments.base import experiment
-from sauda.experiments.batches import grades, play_cells, round_all
-from sauda.games import policies_of
-from sauda.games.bazaar_columns import slow_policies
+from sauda.played import grades, play_cells, round_all
+from sauda.players import planners_of, scripts_of
 from sauda.policies import SLOW_PACKAGES
 from sauda.policies.listener import Informed
 from sauda.policies.people import Planner
@@ -123,7 +122,7 @@ def always(policy: Policy) -> Callable[[Instance], Policy]:
 
 def players(task: Task) -> Mapping[str, Callable[[Instance], Policy]]:
     """The players of a task, by name: functions from the deal of a game to its policy."""
-    planner = slow_policies(task)
+    planner = planners_of(task)
     if "mute" in task.name:  # there are no words to hear otherwise
         return {name: always(planner[SWITCHES[name]]) for name in ("silent", "both")}
     reads, both = planner["reader"], planner["listener"]
@@ -132,7 +131,7 @@ def players(task: Task) -> Mapping[str, Callable[[Instance], Policy]]:
         "reads, permuted": replace(reads, read=Permuted()),
         "both, 10 % misread": replace(both, read=Misreader(0.1)),
         "both, 20 % misread": replace(both, read=Misreader(0.2)),
-        **{name: policies_of(task)[name] for name in SCRIPTS},
+        **{name: scripts_of(task)[name] for name in SCRIPTS},
     }
     made = {name: always(policy) for name, policy in fixed.items()}
     if "package" in task.name:

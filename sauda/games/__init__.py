@@ -8,7 +8,7 @@ opponents and turn episodes into words and figures; `transcript.py` writes and r
 
 from collections.abc import Mapping
 
-from env import ARENA_TASKS, BAZAAR_TASKS, TASKS, Policy, Task, arena_prompt, bazaar_prompt
+from env import ARENA_TASKS, BAZAAR_TASKS, TASKS, Task, arena_prompt, bazaar_prompt
 from sauda.games import arena_columns, bazaar_columns
 from sauda.games.adapter import Game
 from sauda.records.seeds import is_unseen_game
@@ -50,8 +50,3 @@ def game_of(task: Task | str) -> Game:
             return game
     known = ", ".join(name for game in GAMES.values() for name in game.tasks)
     raise ValueError(f"no task {name!r}; tasks are {known}")
-
-
-def policies_of(task: Task) -> Mapping[str, Policy]:
-    """The scripted policies that can take the learner's seat of `task`, by name."""
-    return game_of(task).columns.policies(task)

@@ -1,4 +1,4 @@
-"""The GPU arena's opponents, its actions in words, and its episodes as columns and tables.
+"""The GPU arena's actions in words, and its episodes as columns and tables.
 
 One value per episode. Utilities are in credits; grades and rewards are shares of the stake, which
 is what a lab's first jobs are worth in full. The reward of an episode is the sum over its steps.
@@ -11,30 +11,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from env import Episode, Policy, Task, Turn, arena, begin, get_task, rollout
+from env import Episode, Task, Turn, arena, begin, get_task, rollout
 from sauda.games.adapter import Evaluated, ModelTurn
-from sauda.policies import LABS
 from sauda.records import read_table
 from sauda.statistics import correlation, mean_of, name_interval
 
 DRAWN = "as drawn"  # the other labs, as each world draws them
-
-
-def policies(task: Task) -> Mapping[str, Policy]:
-    """The policies that can take the learner's seat of `task`, by name."""
-    return LABS
-
-
-def slow_policies(task: Task) -> Mapping[str, Policy]:
-    """Every policy of the arena is compared by default."""
-    return {}
-
-
-def against(task: Task, name: str) -> Task:
-    """`task`; raises ValueError where a `name` asks for other labs than each world draws."""
-    if name:
-        raise ValueError(f"the other labs of {task.name} are those that its world draws")
-    return task
 
 
 MALFORMED, FORFEIT = "malformed_action", "forfeit"

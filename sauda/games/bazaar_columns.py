@@ -1,4 +1,4 @@
-"""The bazaar's opponents, its actions in words, and its episodes as columns, one value per deal.
+"""The bazaar's actions in words, and its episodes as columns, one value per deal.
 
 Shares are of the ZOPA, and a failure counts 0. A career is one episode of several deals: its share
 is the mean over them; `deal_rate`, `rounds` and `ends` count deals.
@@ -6,88 +6,30 @@ is the mean over them; `deal_rate`, `rounds` and `ends` count deals.
 
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from env import (
     ALL_MARKETS,
-    MARKETS,
     Accept,
     Deal,
     EndReason,
     Episode,
     IllegalAction,
     Offer,
-    Policy,
     Task,
     Turn,
     WalkAway,
     get_task,
     rupees,
     shares,
-    with_seller_type,
 )
 from env.bazaar.prompt import Action, percent_of
 from sauda.games.adapter import Evaluated, ModelTurn
-from sauda.policies import (
-    BUYERS,
-    SELLERS,
-    SLOW,
-    SLOW_CUSTOMERS,
-    SLOW_PACKAGES,
-    SLOW_PEOPLE,
-)
-from sauda.policies.bazaar import leave
 from sauda.policies.listener import Listener
-from sauda.policies.tuned import SEARCHED, Tuned
 
-OPEN_MARKET, ALL_OPEN = (
-    tuple(f"bazaar/{name}" for name in names) for names in (MARKETS, ALL_MARKETS)
-)
-PEOPLE, CUSTOMERS = "bazaar/people", "bazaar/customers"
 PLANNED = tuple(f"bazaar/{name}" for name, each in ALL_MARKETS.items() if not each.extras)
-LEAVE, TUNED = "leave", "tuned"  # to compare with: no play at all, the best script found by search
-
-
-def policies(task: Task) -> Mapping[str, Policy]:
-    """The policies that can take the learner's seat of `task`, by name.
-
-    Leaving at once, to compare with, is for the open market alone, and the tuned script for its
-    tasks for which one was searched.
-    """
-    if task.learner == "seller":
-        return SELLERS
-    if task.name not in (*ALL_OPEN, PEOPLE):
-        return BUYERS
-    found = {TUNED: Tuned(task.name)} if task.name in SEARCHED else {}
-    return {**BUYERS, LEAVE: leave, **found}
-
-
-def slow_policies(task: Task) -> Mapping[str, Policy]:
-    """The policies that are too slow to be compared by default."""
-    if task.learner == "seller":
-        return SLOW_CUSTOMERS if task.name == CUSTOMERS else {}
-    if task.name == PEOPLE:
-        return SLOW_PEOPLE
-    return SLOW_PACKAGES if getattr(task.env, "extras", ()) else SLOW
-
-
-def against(task: Task, name: str) -> Task:
-    """`task` with the other seat taken by `name`; "" keeps the task's own opponents.
-
-    Where the learner sells, `name` is a buyer; in the open market, a type of seller. Raises
-    ValueError where there is none of that name, or nothing to choose.
-    """
-    if not name:
-        return task
-    if task.learner != "seller":
-        return with_seller_type(task, name)
-    if name not in BUYERS:
-        raise ValueError(f"no buyer {name!r} to sell to; buyers are {', '.join(BUYERS)}")
-    return replace(task, opponents={**task.opponents, "buyer": BUYERS[name]})
-
 
 EXTRA_NAMES = {"delivery": "delivery", "warranty": "warranty", "later": "later payment"}
 ACTIONS = {"offer": Offer, "accept": Accept, "walk": WalkAway}

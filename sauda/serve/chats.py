@@ -12,7 +12,8 @@ from itertools import islice
 from typing import Any
 
 from env import TASKS, IllegalAction, arena, rollout
-from sauda.games import game_of, policies_of
+from sauda.games import game_of
+from sauda.players import scripts_of
 from sauda.records.seeds import SPLITS
 from sauda.serve.game import SentAction, ServedGame, act, forfeit, refuse
 from sauda.serve.leaderboard import BEGAN, FORFEIT, GAMES, end_and_grade, own_board, replay_game
@@ -95,7 +96,7 @@ def play_reply(game: ServedGame, reply: str) -> tuple[ServedGame, Mapping[str, A
 def typical_entry(task_name: str) -> Typical:
     """How much a model reads and writes if its games are as long as SAMPLE of a script."""
     task, prompt = TASKS[task_name], game_of(task_name).prompt
-    name, policy = next(iter(policies_of(task).items()))
+    name, policy = next(iter(scripts_of(task).items()))
     turns = [
         turn
         for seed in islice(SPLITS["train"], SAMPLE)

@@ -28,8 +28,8 @@ from typing import Any
 
 from env import Episode, episode, get_task
 from env.fingerprint import of_prompt
-from sauda.experiments.evaluate import opponents_hash, task_hash
 from sauda.games import RANKED
+from sauda.played import opponents_hash, task_hash
 from sauda.records.schemas.base import Interval
 from sauda.records.seeds import LEADERBOARD, leaderboard_seed, seed_in_json, whole_seed
 from sauda.records.store import read_object

@@ -12,9 +12,8 @@ from functools import cache
 from itertools import groupby
 
 from env import TASKS
-from sauda.experiments.comparison import STAGES
-from sauda.games import game_of, policies_of
 from sauda.llm.model import BASES
+from sauda.players import STAGES, planners_of, scripts_of
 
 LONGEST_NAME = 40  # characters
 MARKS = 3  # on one letter of a name; more are drawn over the lines around, no script needs them
@@ -127,5 +126,5 @@ def reserved_names() -> frozenset[str]:
     """The skeletons of all names that are taken."""
     names = [*BASES, *STAGES, *WORDS, *ROWS]
     for task in TASKS.values():
-        names += [*policies_of(task), *game_of(task).columns.slow_policies(task)]
+        names += [*scripts_of(task), *planners_of(task)]
     return frozenset(map(skeleton, names))

@@ -22,8 +22,7 @@ from env import (
     move,
     rollout,
 )
-from sauda.games import policies_of
-from sauda.llm.registry import get_policy
+from sauda.players import get_policy, scripts_of
 from sauda.policies.arena import gains_from_trade
 from sauda.sessions import LearnerGame
 
@@ -178,7 +177,7 @@ class Standing:
 def standings(game: ArenaGame) -> list[Standing]:
     """The results of this game and of every policy at the same seed, best grade first."""
     task, seed = game.task, game.play.seed
-    played = {name: rollout(task, player, seed) for name, player in policies_of(task).items()}
+    played = {name: rollout(task, player, seed) for name, player in scripts_of(task).items()}
     rows = [_rank(name, task, one) for name, one in played.items()]
     if game.policy not in played:
         name = game.policy or (YOU if game.by_hand else "this game")

@@ -37,11 +37,10 @@ from env import (
     shares,
     speech,
 )
-from sauda.games import policies_of
 from sauda.games.adapter import Reply, Request
-from sauda.llm.registry import BuyerSeat, against, visitor_seat
 from sauda.llm.seller import SellerSeat
 from sauda.llm.turn import attempt_seeds
+from sauda.players import BuyerSeat, against, scripts_of, visitor_seat
 from sauda.policies.listener import Listener
 from sauda.sessions import LearnerGame
 
@@ -279,7 +278,7 @@ def standings(game: Game) -> list[Standing]:
     """The visitor's finished game beside every policy's on the same seed, best grade first."""
     task = game.task
     rows = [stand("you", task, as_episode(game), visitor=True)]
-    for name, policy in policies_of(task).items():
+    for name, policy in scripts_of(task).items():
         rows.append(stand(name, task, rollout(task, policy, game.play.seed)))
     return rank_standings(rows)
 

@@ -13,7 +13,7 @@ from hashlib import sha256
 from itertools import chain
 
 from env import Accept, Episode, IllegalAction, Offer, WalkAway, get_task, rollout, speech
-from sauda.games import policies_of
+from sauda.players import scripts_of
 from sauda.policies import BUYERS
 from sauda.records.seeds import DAILY
 from sauda.sessions.bazaar import Action, Game, Standing, answer, moves_of, stand, start
@@ -190,7 +190,7 @@ def _unpack(packed: bytes) -> Iterator[Action]:
 def scripts(day: date) -> tuple[Standing, ...]:
     """How every scripted buyer fares on the day."""
     task, seed = get_task(TASK), seed_of_day(day)
-    played = {name: rollout(task, policy, seed) for name, policy in policies_of(task).items()}
+    played = {name: rollout(task, policy, seed) for name, policy in scripts_of(task).items()}
     return tuple(player(name, one) for name, one in played.items())
 
 

@@ -27,8 +27,7 @@ from env import IllegalAction, get_task
 from env.bazaar.prompt import completion
 from sauda.llm.backends import ENDPOINT, check_answers, find_servers
 from sauda.llm.engine import Sampling
-from sauda.llm.registry import PlayerSpec
-from sauda.llm.turn import ModelGame, new_game, play_games, play_turn
+from sauda.llm.turn import ModelGame, PlayerSpec, new_game, play_games, play_turn
 from sauda.llm.types import Generate, ReplyError
 from sauda.records.seeds import is_unseen_game, training_seeds
 from sauda.records.store import digest, read_lines

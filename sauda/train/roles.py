@@ -24,11 +24,10 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar
 
-from sauda.experiments.runs import best_step, loss_and_perplexity
 from sauda.language import acts
 from sauda.llm.model import Model
 from sauda.records.store import digest
-from sauda.statistics import moving_average
+from sauda.statistics import best_step, loss_and_perplexity, moving_average
 from sauda.train import common, model
 from sauda.train.checks import fault_in, reply_to
 from sauda.train.common import option

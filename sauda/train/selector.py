@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 
 from env import arena, begin, get_task, rollout
-from sauda.experiments.batches import round_all
-from sauda.llm.registry import get_policy
+from sauda.played import round_all
+from sauda.players import get_policy
 from sauda.records import progress
 from sauda.records.kinds import Check, Kind, register_kind
 from sauda.records.schemas.base import Interval, Record

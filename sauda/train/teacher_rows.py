@@ -51,7 +51,7 @@ from env.bazaar.prompt import (
     schema,
     unit,
 )
-from sauda.llm.registry import get_policy
+from sauda.players import get_policy
 from sauda.policies.listener import Listener, believe
 from sauda.records import read_table
 from sauda.records.seeds import is_unseen_listing, training_seeds

@@ -16,9 +16,8 @@ from benchmarks.load import FILE, MIXES, REVIEW, play_mix
 from benchmarks.page import running_app
 from panels.artifacts import ADDRESS, PROGRAMS
 from panels.results.leaderboard import CODE
-from panels.results.models import buyer_name
-from sauda.experiments.comparison import OURS
 from sauda.experiments.speeds import recompute_load
+from sauda.players import OURS, buyer_name
 from sauda.records.kinds import FILES
 from sauda.records.store import REPOSITORY, load, save
 from tests.support.page import (

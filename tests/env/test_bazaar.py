@@ -39,8 +39,7 @@ from env import (
 )
 from env.bazaar.sealed_bids import BUYERS, MultiBuyerState
 from env.bazaar.speech import ACTS, LANGUAGES, Speech, act_in, buyer_line, hear, phrases, say
-from sauda.games import policies_of
-from sauda.llm.registry import get_policy
+from sauda.players import get_policy, scripts_of
 from sauda.policies import BUYERS as CONTESTANTS
 from sauda.policies import SELLERS
 from sauda.policies.bazaar import boulware, conceder, expert, linear, random, tit_for_tat, wait
@@ -62,8 +61,8 @@ buyer_tasks = st.sampled_from(BUYER_TASKS)
 def games(draw: Any, of: Any = tasks) -> tuple[Task, str, Policy, int]:
     """A task, one of its contestants by name, and a seed."""
     played = draw(of)
-    name = draw(st.sampled_from(list(policies_of(played))))
-    return played, name, policies_of(played)[name], draw(seeds)
+    name = draw(st.sampled_from(list(scripts_of(played))))
+    return played, name, scripts_of(played)[name], draw(seeds)
 
 
 @given(games(), st.floats(0, 1))

@@ -30,8 +30,8 @@ from env import (
     move,
     rollout,
 )
-from sauda.games import policies_of
 from sauda.games.transcript import from_json, to_json, to_markdown
+from sauda.players import scripts_of
 from tests.support.golden import assert_golden
 
 SEEDS = range(3)
@@ -72,7 +72,7 @@ def games_of(name: str) -> tuple[tuple[str, Episode], ...]:
         blunt = {"leaving": always(arena.Action("finish")), "babbling": always(babble)}
     else:
         blunt = {"accepting": accepting, "walking": always(WalkAway()), "stubborn": stubborn}
-    policies = {**policies_of(played), **blunt}
+    policies = {**scripts_of(played), **blunt}
     return tuple((name, rollout(played, p, seed)) for name, p in policies.items() for seed in SEEDS)
 
 
@@ -185,6 +185,6 @@ def test_sellers_of_every_manner_show_what_they_did():
 
 @every_task
 def test_the_golden_transcript_is_what_the_first_contestant_plays(played: Task):
-    name, policy = next(iter(policies_of(played).items()))
+    name, policy = next(iter(scripts_of(played).items()))
     file = f"{played.name.replace('/', '-')}.md"
     assert_golden(file, to_markdown(rollout(played, policy, 7), name))

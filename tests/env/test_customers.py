@@ -17,8 +17,7 @@ from env import (
     people,
     rollout,
 )
-from sauda.games import policies_of
-from sauda.games.bazaar_columns import slow_policies
+from sauda.players import planners_of, scripts_of
 
 CUSTOMERS = get_task("bazaar/customers")
 SEEDS = st.integers(0, 10**6)
@@ -157,9 +156,9 @@ def test_a_named_price_of_another_shop_is_below_the_ask_and_never_overbid():
     assert len(named) > 10
 
 
-@pytest.mark.parametrize("name", [*policies_of(CUSTOMERS), *slow_policies(CUSTOMERS)])
+@pytest.mark.parametrize("name", [*scripts_of(CUSTOMERS), *planners_of(CUSTOMERS)])
 def test_every_seller_plays_to_the_end_and_again_the_same(name):
-    policy = {**policies_of(CUSTOMERS), **slow_policies(CUSTOMERS)}[name]
+    policy = {**scripts_of(CUSTOMERS), **planners_of(CUSTOMERS)}[name]
     for seed in range(8):
         game = rollout(CUSTOMERS, policy, seed)
         assert game.end is not EndReason.FORFEIT

@@ -22,7 +22,7 @@ import pytest
 import uvicorn
 
 from env import get_task, rollout
-from sauda.llm.registry import get_policy
+from sauda.players import get_policy
 from sauda.records.store import REPOSITORY as ROOT
 from sauda.serve.game import SentAction
 from sauda.serve.http import openenv_app

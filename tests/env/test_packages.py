@@ -26,7 +26,9 @@ from env import (
     shares,
 )
 from env.adapters.gym_env import PACKAGES, BargainingEnv
-from sauda.games.bazaar_columns import from_json, in_words, policies, slow_policies, to_json
+from sauda.games.bazaar_columns import from_json, in_words, to_json
+from sauda.players import planners_of
+from sauda.players import scripts_of as policies
 from sauda.policies import SLOW_PACKAGES
 from sauda.policies.listener import Informed
 from sauda.policies.packages import (
@@ -317,7 +319,7 @@ def test_numbers_stand_for_every_package():
 
 
 def test_the_policies_of_the_task_know_its_extras():
-    assert slow_policies(PACKAGE) is SLOW_PACKAGES
+    assert planners_of(PACKAGE) is SLOW_PACKAGES
     assert "leave" in policies(PACKAGE)
     for policy in (*SLOW_PACKAGES.values(), *policies(PACKAGE).values()):
         assert rollout(PACKAGE, policy, 2).end is not EndReason.FORFEIT

@@ -5,9 +5,11 @@ from functools import cache
 import pytest
 
 from sauda.experiments import comparison, episodes, evaluate
-from sauda.experiments.comparison import BASE, BAYESIAN, LEAVE, LISTENER, ORACLE, OURS, Grid
-from sauda.llm.registry import PlayerSpec, bazaar_prompt
+from sauda.experiments.comparison import Grid
+from sauda.llm.turn import PlayerSpec
 from sauda.llm.wrappers import WRAPPERS
+from sauda.played import bazaar_prompt, play_columns
+from sauda.players import BASE, BAYESIAN, LEAVE, LISTENER, OPEN_MARKET, ORACLE, OURS
 from sauda.records.store import Artifact, new_artifact
 from tests.support.models import bids
 
@@ -30,7 +32,7 @@ def model_comparison() -> Artifact:
     classic, beside = CLASSIC
     compared = comparison.in_bazaar(
         (
-            Grid(comparison.BAZAAR[:1], (*STAGES, *BESIDE), SEEDS),
+            Grid(OPEN_MARKET[:1], (*STAGES, *BESIDE), SEEDS),
             Grid((classic,), (*STAGES, *beside), SEEDS),
         ),
         batch=SEEDS,
@@ -40,9 +42,7 @@ def model_comparison() -> Artifact:
         patch.setattr(comparison, "is_model", lambda name: name.startswith("null"))
         patch.setattr(evaluate, "hashes", lambda cell: same)
         episodes = {
-            cell: comparison.play_columns(
-                cell._replace(policy=STAGES.get(cell.policy, cell.policy)), seeds
-            )
+            cell: play_columns(cell._replace(policy=STAGES.get(cell.policy, cell.policy)), seeds)
             for cell, seeds in compared.cells().items()
         }
         data = comparison.tabulate(compared, episodes) | {"models": {}}

@@ -6,7 +6,8 @@ from functools import cache
 from typing import Any
 
 from env import ARENA_TASKS, TASKS, Episode, rollout
-from sauda.games import game_of, policies_of
+from sauda.games import game_of
+from sauda.players import scripts_of
 from sauda.serve.game import ServedGame
 
 
@@ -15,7 +16,7 @@ def played(task_name: str, seed: int) -> Episode:
     """An episode of a script at `seed`, played in this process; in the arena of random moves."""
     task = TASKS[task_name]
     policy = "random" if task_name in ARENA_TASKS else "linear"
-    return rollout(task, policies_of(task)[policy], seed)
+    return rollout(task, scripts_of(task)[policy], seed)
 
 
 def wire_actions(episode: Episode) -> Iterator[dict[str, Any]]:

@@ -15,11 +15,11 @@ from panels.challenges.spot_pairs import find_untrained as untrained_of
 from panels.haggle.screen import SessionGeneration
 from panels.haggle.words import ENGLISH, HINDI
 from panels.ui.look import with_minus_signs
-from sauda.experiments.comparison import OURS
 from sauda.experiments.episodes import play_replies
 from sauda.language.lines import translate_phrases
 from sauda.language.phrases import language_of
 from sauda.llm.types import ReplyRefused
+from sauda.players import OURS
 from sauda.records.store import load
 from sauda.sessions.spot import EXCHANGES, load_duel
 from tests.support.haggle import Model

@@ -20,13 +20,13 @@ from panels.gpu_arena.tab import BEGINNINGS, REGIONS, named_in_address, new_game
 from panels.gpu_arena.view import settlement
 from panels.gpu_arena.words import EXPERT, PUBLISHED, suggested_price
 from panels.results.evaluation import DRAWN
-from panels.results.models import policy_label
 from panels.results.reproduce import rows_of
 from panels.site.visitor import CALLER
 from panels.ui.tables import with_interval
 from sauda.fairness import PAGE
 from sauda.llm.server import Failed, Loading, Ready
 from sauda.llm.types import NotReady
+from sauda.players import policy_label
 from sauda.records.seeds import SPLITS
 from sauda.records.store import load
 from sauda.sessions.arena import standings

@@ -34,10 +34,9 @@ from panels.haggle.result import to_query
 from panels.haggle.screen import FIRST, PICKS, Screen
 from panels.haggle.tab import open_page, open_pickers, read_kept, shared_game
 from panels.haggle.words import ENGLISH, HINDI, translator
-from sauda.experiments.comparison import OURS
 from sauda.llm.backends import THIS_PAGE
-from sauda.llm.registry import player_spec
 from sauda.llm.server import Loading, Ready
+from sauda.players import OURS, player_spec
 from sauda.policies import BUYERS
 from sauda.sessions.bazaar import answer, start
 from tests.support.cases import rows

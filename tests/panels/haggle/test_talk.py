@@ -39,13 +39,12 @@ from panels.haggle.game_view import (
 from panels.haggle.opponents import BUY, SELL, SELLING_TASK
 from panels.haggle.result import board_of, card, on_the_table, result, show_review
 from panels.haggle.words import ENGLISH, HINDI, HINGLISH, Trouble, translate_error, translator
-from panels.results.models import policy_label
 from panels.ui.look import as_typed
-from sauda.games import policies_of
 from sauda.language.lines import ANSWERS, hindi_names
 from sauda.language.small_talk import HIGHEST_ASK, kind_of_talk
 from sauda.language.stances import relative
 from sauda.llm.types import Reply, ReplyError, ReplyRefused, ReplyTimeout
+from sauda.players import policy_label, scripts_of
 from sauda.sessions.bazaar import Game, after_reply, answer, back, propose, request, start
 from sauda.sessions.review import review
 from tests.support.cases import cases, each, rows
@@ -375,7 +374,7 @@ def test_in_hindi_only_names_and_the_command_are_latin(task):
     shown = card(game, IN_HINDI, HINDI) + result(game, IN_HINDI, HINDI)
     shown += show_review(review(game), IN_HINDI, HINDI)
     text = re.sub(r"python -m sauda play [^।<]*", "", plain(shown))
-    scripts = policies_of(game.task)
+    scripts = scripts_of(game.task)
     known = [*scripts, *map(policy_label, scripts), *TYPES, "n"]
     names = " ".join(known).replace("_", " ").split()
     assert set(re.findall(r"[A-Za-z]+", text)) <= set(names)

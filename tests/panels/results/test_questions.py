@@ -10,14 +10,14 @@ import pytest
 from panels import frames
 from panels.results import leaderboard, optimum
 from panels.results.leaderboard import Standing, measurements, references, show, verdict
-from panels.results.models import LAB_FILE, buyer_name, policy_label, rows_by_policy
+from panels.results.models import LAB_FILE, rows_by_policy
 from panels.results.question import section
 from panels.results.reproduce import SCRIPTED, draw_sample, play_row_again, rows_of
 from panels.results.training import TRAINING, stage_figure
 from panels.results.winners import Entry as Entered
 from panels.ui.tables import with_interval
-from sauda.experiments.comparison import BAYESIAN, LISTENER, OURS
 from sauda.experiments.verify import replay_row
+from sauda.players import BAYESIAN, LISTENER, OURS, buyer_name, policy_label
 from sauda.records.schemas.base import Interval
 from sauda.records.store import load
 from sauda.serve.leaderboard import Entry, rules_of

@@ -12,18 +12,11 @@ from panels.results import optimum, training, winners
 from panels.results.question import Verdict
 from panels.results.winners import Entry
 from panels.tour import facts
-from sauda.experiments.comparison import (
-    BAYESIAN,
-    LAB,
-    LISTENER,
-    OURS,
-    ArenaModelComparison,
-    ModelComparison,
-    PairedDifference,
-)
+from sauda.experiments.comparison import ArenaModelComparison, ModelComparison, PairedDifference
 from sauda.experiments.evaluate import ArenaColumns, ArenaRow, BazaarColumns, BazaarRow
 from sauda.experiments.gap import Gap, GapRow
 from sauda.experiments.runs import schedule_verdict
+from sauda.players import BAYESIAN, LAB, LISTENER, OURS
 from sauda.records.schemas.base import Hashes, Interval, Metric, Row
 from sauda.records.store import Artifact, load
 from tests.support.golden import assert_golden, without_numbers

@@ -16,9 +16,9 @@ from panels.tour import duel, facts, tab
 from panels.training.tab import RENTED, cost, table_of_runs
 from panels.ui.tables import with_interval
 from sauda.cloud.jobs import PRICES_READ, flavor
-from sauda.experiments.comparison import BASE, OURS, TUNED
 from sauda.experiments.duel import SPEAKER
 from sauda.language.phrases import language_of
+from sauda.players import BASE, OURS, TUNED
 from sauda.records.kinds import ArtifactError
 from sauda.records.store import load
 from tests.support.measured import model_comparison

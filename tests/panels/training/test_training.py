@@ -11,7 +11,6 @@ from urllib.parse import urlencode
 import pytest
 
 from panels.frames import Table
-from panels.results.models import policy_label
 from panels.training import roles, tab
 from panels.training.curves import (
     EVALUATION,
@@ -28,6 +27,7 @@ from panels.ui.wiring import read_query
 from sauda.experiments.role_play import price_verdict
 from sauda.experiments.runs import NAMES
 from sauda.language.acts import INTENTS, view
+from sauda.players import policy_label
 from sauda.records.kinds import training_runs
 from sauda.records.schemas.base import Interval, Row
 from sauda.records.store import Artifact, load, validate

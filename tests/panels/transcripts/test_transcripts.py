@@ -23,13 +23,13 @@ from panels.transcripts.tab import (
     typical,
 )
 from panels.ui.offers import Offers, offers_of
-from sauda.experiments.comparison import BASE, LAB, OURS, ArenaModelComparison
+from sauda.experiments.comparison import ArenaModelComparison
 from sauda.experiments.episodes import POLICIES, SEED, ChosenPair
 from sauda.experiments.evaluate import ArenaColumns
 from sauda.games.transcript import from_json
 from sauda.llm.backends import SEATS
-from sauda.llm.registry import get_policy
 from sauda.llm.server import Ready
+from sauda.players import BASE, LAB, OURS, get_policy
 from sauda.records.seeds import SPLITS
 from tests.support.measured import games_before_and_after
 

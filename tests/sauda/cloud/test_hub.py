@@ -29,9 +29,7 @@ from sauda.cloud.jobs import (
     training_flavors,
     training_job,
 )
-from sauda.cloud.shards import Plan
 from sauda.cloud.space import MOST_FILE, Staged, import_faults, stage, staging_faults
-from sauda.experiments.evaluate import EvaluationSpec
 from sauda.records.store import REPOSITORY
 from sauda.train import STAGES
 from sauda.train.common import STATE_FILE, checkpoints_in, last_checkpoint
@@ -41,8 +39,8 @@ ADDRESS, COMMIT = "https://example.org/me/sauda", "0" * 40
 SECRET = "hf_not_to_be_seen"
 HUB = {"bucket": "me/results", "source": ADDRESS, "revision": COMMIT, "timeout": "2h"}
 JOB = training_job(("sft",), "mini", ["l4x1", "a10g-small"], **HUB)
-CONFIG = EvaluationSpec(("bazaar/open",), ("linear", "wait"), episodes=6, baseline="linear")
-SHARD = shard_job(Plan(CONFIG, 3), 2, flavors=cpu_flavors(["cpu-upgrade"]), **HUB)
+WHAT = ["--tasks", "bazaar/open", "--policies", "linear", "wait", "--episodes", "6"]
+SHARD = shard_job(WHAT, 2, 3, flavors=cpu_flavors(["cpu-upgrade"]), **HUB)
 pytestmark = pytest.mark.xdist_group("model")
 
 
@@ -165,7 +163,7 @@ def running(folder: Path) -> list[str]:
 
 # Stand-ins for what a job finds on its machine. The bucket is a folder; the Python trains, with a
 # child beside it, by checkpoints without a network in them: it waits after the second one, and ends
-# at the fourth where it goes on with a run. A shard has its pieces and ends as it is told to.
+# at the fourth where it goes on with a run. A shard has its chunks and ends as it is told to.
 TOOLS = {
     "git": """#!/bin/sh
 [ "$1" != clone ] || mkdir -p sauda/artifacts/training
@@ -189,7 +187,7 @@ import os, subprocess, sys, time
 from pathlib import Path
 
 command = sys.argv[3:5]
-if command == ["shards", "play"]:
+if command[:1] == ["evaluate"]:
     Path("parts", "piece.json").write_text("1")
     sys.exit(int(os.environ["PLAYED"]))
 if "train" not in command:
@@ -280,15 +278,13 @@ def test_a_dry_run_shows_the_jobs_with_their_cost_and_submits_nothing(monkeypatc
     arguments = ["--tasks", "bazaar/open", "--policies", "linear", "wait", "--episodes", "6"]
     arguments += ["--shards", "3", "--to", "me/results", "--dry-run"]
     arguments += ["--source", ADDRESS, "--revision", COMMIT]
-    assert command.main(["shards", "submit", *arguments]) == 0
+    assert command.main(["jobs", "evaluate", *arguments]) == 0
     out = capsys.readouterr().out
     assert "$0.36 at most: 3 jobs x 2 attempts x 2 h x $0.03/h" in out
     assert "--tasks bazaar/open --policies linear wait --split train --episodes 6" in out
     assert "flavors      cpu-upgrade" in out
-    assert out.endswith("--shards 3 --shard 1\n")
+    assert out.endswith("--shard 1/3\n")
     assert "hf_not_to_be_seen" not in out
-    assert command.main(["shards", "submit", *arguments, "--shard", "4"]) == 2
-    assert "numbered from 1 to 3; there is no 4" in capsys.readouterr().err
 
 
 # The page on a Space -----------------------------------------------------------------------------

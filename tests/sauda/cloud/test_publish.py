@@ -9,8 +9,8 @@ import yaml
 
 from env import TASKS, get_task, new_chat, rollout
 from sauda.__main__ import main as sauda_command
-from sauda.games import policies_of
 from sauda.llm.model import ADAPTERS
+from sauda.players import scripts_of
 from sauda.records.seeds import SPLITS
 from sauda.records.store import load, sha256
 
@@ -69,7 +69,7 @@ def test_a_recorded_game_can_be_played_again_from_its_row(dataset):
         assert rows["seed"].isin(SPLITS[split]).all()
         for name in ("classic/career_10", "bazaar/open", "arena/single_trade"):
             task = get_task(name)
-            scripts, played = policies_of(task), rows[rows["task"] == name]
+            scripts, played = scripts_of(task), rows[rows["task"] == name]
             row = played[played["policy"].isin(scripts) & (played["seed"] % 50_000 == 2)].iloc[0]
             again = rollout(task, scripts[row["policy"]], int(row["seed"]))
             assert round(task.grade(again.final), 6) == row["grade"]

@@ -11,7 +11,7 @@ from env import TASKS
 from sauda.__main__ import main
 from sauda.commands import COMMANDS
 from sauda.experiments import find, index
-from sauda.games import game_of, policies_of
+from sauda.players import planners_of, scripts_of
 from sauda.records.store import ROOT
 from tests.support.cases import rows
 from tests.support.dialogues import craigslist_row, lines
@@ -26,8 +26,7 @@ REFUSED = [tuple(row.values()) for row in rows("refused_commands.csv")]
         ["train", "distill"],
         ["train", "selector"],
         ["jobs"],
-        ["shards"],
-        ["shards", "submit"],
+        ["jobs", "evaluate"],
         ["deploy"],
     ],
 )
@@ -79,7 +78,7 @@ def test_an_experiment_refuses_a_setting_that_cannot_be_in_one_sentence(
 def test_an_unknown_player_is_answered_with_every_player_of_the_task(task, capsys):
     assert main(["play", "--task", task, "--policy", "nobody"]) == 2
     names = {*re.findall(r"[\w-]+", capsys.readouterr().err)}
-    players = {*policies_of(TASKS[task]), *game_of(task).columns.slow_policies(TASKS[task])}
+    players = {*scripts_of(TASKS[task]), *planners_of(TASKS[task])}
     assert names >= players | {"mini", "sauda-mini", "sft"}
     assert ("acts" in names) == (task != "arena/market_round")
 

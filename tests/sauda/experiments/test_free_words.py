@@ -9,8 +9,8 @@ import pytest
 import env
 from env import Offer, corpus, get_task, rollout
 from sauda.experiments import ear, manners, simplest, worth
-from sauda.llm.registry import get_policy
 from sauda.llm.types import Reply
+from sauda.players import get_policy
 from sauda.policies.ruled import NEUTRAL, Ruled
 
 

@@ -15,10 +15,8 @@ from sauda.experiments.reading import ACTS_FILE, acts, part_of
 from sauda.experiments.role_play import ADAPTERS, SEATS, contrasts, play_role, scenarios
 from sauda.experiments.runs import (
     NAMES,
-    best_step,
     cause_sentences,
     compare,
-    loss_and_perplexity,
     recompute_role,
     schedule_verdict,
 )
@@ -27,6 +25,7 @@ from sauda.language.acts import DOLLARS, Act, Dialogue, Turn
 from sauda.policies import BUYERS, SELLERS
 from sauda.records.schemas.base import Row
 from sauda.records.store import load, save
+from sauda.statistics import best_step, loss_and_perplexity
 from tests.support.models import Canned
 from tests.support.roles import role_run
 

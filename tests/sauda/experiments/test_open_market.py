@@ -5,8 +5,8 @@ import pytest
 
 from env import CATALOGUE, Accept, Offer, WalkAway, get_task, rollout
 from sauda.experiments import gap
-from sauda.experiments.batches import grades
 from sauda.experiments.scripts import TUNED_FOR, Exploits, exploits, search_numbers, tune
+from sauda.played import grades
 from sauda.policies import BUYERS, SLOW
 from sauda.policies.listener import Informed, MoveValues
 from sauda.policies.tuned import FAMILIES, THIRD, Fixed, load_best

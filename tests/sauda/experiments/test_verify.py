@@ -15,9 +15,12 @@ from pydantic import Field
 import sauda.__main__ as command_line
 from sauda.experiments import base, find, index
 from sauda.experiments.episodes import episodes
-from sauda.experiments.evaluate import ORACLE, Cell, EvaluationSpec, evaluate
+from sauda.experiments.evaluate import EvaluationSpec, evaluate
 from sauda.experiments.speeds import figure
 from sauda.experiments.verify import Sample, moved_hashes, read_hashes, replay_row, verify
+from sauda.played import Cell
+from sauda.players import ORACLE
+from sauda.pool import here
 from sauda.records.kinds import FILES, Entry
 from sauda.records.schemas.base import Record
 from sauda.records.store import CHECKSUMS, ROOT, Artifact, load, renew_checksums, save, write
@@ -144,7 +147,7 @@ def written_root(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A root with small artifacts, each as its command would write it."""
     root = tmp_path_factory.mktemp("artifacts")
     for file, config in EVALUATIONS.items():
-        save(file, config.as_json(), evaluate(config, workers=1), root)
+        save(file, config.as_json(), evaluate(config, here), root)
     save(SHOWCASE, {"seed": 3}, episodes(3), root)
     speeds = [figure("reply", "s", [0.1, 0.2, 0.4], p95=True)]
     save("bench.json", {}, {"machine": {}, "figures": speeds, "left_out": []}, root)

@@ -36,7 +36,7 @@ from sauda.language.acts import (
 from sauda.language.lines import LINES
 from sauda.language.spoken import Decided
 from sauda.language.tells import SIGNALS, Tell, read
-from sauda.llm.registry import get_policy
+from sauda.players import get_policy
 from sauda.train.dialogues import from_file
 from tests.support.cases import cases
 from tests.support.dialogues import craigslist_row, lines

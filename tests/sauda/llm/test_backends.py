@@ -23,9 +23,10 @@ from sauda.llm.backends import (
     find_backends,
 )
 from sauda.llm.model import CannotLoad, adapter_folder, find_model
-from sauda.llm.registry import Played, is_same_player, player_spec, row_name, with_cpus
 from sauda.llm.types import ReplyError, ReplyTimeout
 from sauda.llm.wrappers import honest, steer
+from sauda.played import Played, is_same_player, with_cpus
+from sauda.players import player_spec, row_name
 from sauda.records.store import load as load_artifact
 from sauda.records.store import sha256
 from tests.support.bazaar_games import seen

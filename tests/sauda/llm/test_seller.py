@@ -12,7 +12,6 @@ from panels.haggle import game_view, opponents, words
 from panels.haggle.conversation import play_text
 from sauda.experiments.seller_games import BUYERS as HARD
 from sauda.experiments.seller_games import play_all
-from sauda.llm.registry import against
 from sauda.llm.seller import (
     GOODS,
     PERSONAS,
@@ -31,6 +30,7 @@ from sauda.llm.seller import (
 )
 from sauda.llm.turn import LLMPolicy, attempt_seeds, one_by_one, take_turns
 from sauda.llm.types import Reply
+from sauda.players import against
 from sauda.policies import BUYERS
 from sauda.sessions.bazaar import after_reply, answer, request, start
 from tests.support.cases import rows

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from env import Accept, Offer, WalkAway, begin, get_task, rollout, speech, zopa_width
-from sauda.games import policies_of
+from sauda.players import scripts_of
 from sauda.policies import BUYERS, SLOW
 from sauda.policies.bazaar import leave, tit_for_tat
 from sauda.policies.listener import Informed, at_opening, believe
@@ -69,12 +69,12 @@ def test_a_point_of_the_search_is_a_script_within_its_bounds(family):
 
 
 def test_tuned_plays_what_the_search_found_best_on_training_games():
-    player = policies_of(MARKET)["tuned"]
+    player = scripts_of(MARKET)["tuned"]
     assert rollout(MARKET, player, 7).turns == rollout(MARKET, load_best(OPEN), 7).turns
     with pytest.raises(ValueError, match="nothing was tuned for classic/single_deal"):
         load_best("classic/single_deal")
-    assert "tuned" not in policies_of(get_task("classic/single_deal"))
-    assert "tuned" in policies_of(get_task("bazaar/mute"))
+    assert "tuned" not in scripts_of(get_task("classic/single_deal"))
+    assert "tuned" in scripts_of(get_task("bazaar/mute"))
 
 
 def test_who_leaves_at_once_scores_where_nothing_could_be_shared_and_nowhere_else():

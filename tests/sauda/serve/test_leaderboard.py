@@ -16,8 +16,8 @@ import pytest
 from env import TASKS, Offer, WalkAway
 from env.fingerprint import of_prompt
 from sauda.__main__ import main as sauda_command
-from sauda.games import policies_of
 from sauda.llm.types import ReplyError
+from sauda.players import scripts_of
 from sauda.records.seeds import DAILY, LEADERBOARD, SPLITS, draw_seed
 from sauda.records.store import REPOSITORY as ROOT
 from sauda.serve.game import WORST, SentAction
@@ -208,7 +208,7 @@ def test_a_name_that_hides_letters_or_is_like_one_of_ours_is_refused_and_others_
 
 @pytest.mark.parametrize("task", RANKED)
 def test_every_name_that_stands_beside_the_entries_is_taken(task):
-    for name in {row["policy"] for row in grades_of(task)} | set(policies_of(TASKS[task])):
+    for name in {row["policy"] for row in grades_of(task)} | set(scripts_of(TASKS[task])):
         assert is_reserved(name), name
 
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from env import BAZAAR_TASKS, Accept, IllegalAction, Offer, Turn, WalkAway
-from sauda.games import policies_of
 from sauda.llm.types import Reply
+from sauda.players import scripts_of
 from sauda.sessions.bazaar import (
     BACKWARDS,
     LOSS,
@@ -80,7 +80,7 @@ def test_the_comparison_holds_the_visitor_and_every_policy_best_grade_first(task
     *_, last = states(task_name, "", 1_000_000, 1)
     game = answer(last, quick_moves(last.observation)[1].action or WalkAway())
     rows = standings(game)
-    assert sorted(row.name for row in rows) == sorted(["you", *policies_of(game.task)])
+    assert sorted(row.name for row in rows) == sorted(["you", *scripts_of(game.task)])
     assert [row.visitor for row in rows].count(True) == 1
     grades = [row.grade for row in rows]
     assert grades == sorted(grades, reverse=True)

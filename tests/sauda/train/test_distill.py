@@ -17,8 +17,8 @@ from env import (
 )
 from sauda.llm.engine import Sampling
 from sauda.llm.model import base_weights, load, smollm2
-from sauda.llm.registry import get_policy
 from sauda.llm.turn import PlayerSpec, new_game
+from sauda.players import get_policy
 from sauda.policies import LABS
 from sauda.records.seeds import is_unseen_listing
 from sauda.records.store import read_lines

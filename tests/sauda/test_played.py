@@ -1,4 +1,4 @@
-"""Work in pieces: shards of an evaluation, rollouts through servers, and what computes them.
+"""Played games: chunks that are kept, engines that compute them, games through servers.
 
 Of a Ray cluster a node is killed.
 """
@@ -10,22 +10,21 @@ import signal
 import tempfile
 import threading
 import time
-from collections import Counter
 from dataclasses import replace
 
 import pytest
 
 from env import get_task
 from sauda import __main__ as command
-from sauda.cloud import CloudFault, pieces
-from sauda.cloud.pieces import engine, play_pieces
-from sauda.cloud.rollouts import Rollouts, Servers, play_missing, summarize_games
-from sauda.cloud.shards import Plan, evaluate_on, merge
-from sauda.experiments.comparison import play_model
-from sauda.experiments.evaluate import EvaluationSpec, evaluate
+from sauda import pool
+from sauda.cloud import CloudFault
+from sauda.cloud.rollouts import Rollouts, Servers, play_rollouts
+from sauda.experiments.evaluate import EvaluationSpec, cells_of, evaluate
 from sauda.llm.backends import RetryPolicy
 from sauda.llm.turn import PlayerSpec
 from sauda.llm.types import Reply, ReplyError
+from sauda.played import Cell, Store, chunks_of, join, play_cell, play_chunks, play_model
+from sauda.pool import WorkersLost, engine, here
 from tests.support.endpoint import openai, server
 from tests.support.models import Canned, own_moves
 from tests.support.running import unavailable
@@ -38,9 +37,9 @@ ARENA = EvaluationSpec(
 )
 
 
-def here(function, items):
-    """The engine of one process, the last item first."""
-    return ((item, function(item)) for item in reversed(items))
+def backwards(function, items):
+    """An engine that computes the last item first."""
+    return here(function, items[::-1])
 
 
 def as_saved(data):
@@ -48,21 +47,21 @@ def as_saved(data):
 
 
 @pytest.mark.parametrize("config", [BAZAAR, ARENA], ids=["bazaar", "arena"])
-def test_the_merged_table_is_that_of_one_process_digit_for_digit(config, tmp_path):
-    plan = Plan(config, shards=4)
-    for shard in (3, 1, 4, 2):
-        play_pieces(plan, plan.pieces([shard]), tmp_path, here)
-    expected = as_saved(evaluate(config, workers=1))
-    assert as_saved(merge(tmp_path)[1]) == expected
-    assert as_saved(evaluate_on(here, config)) == expected
+def test_a_table_of_kept_chunks_is_that_of_one_process_digit_for_digit(config, tmp_path):
+    store, chunks = Store(tmp_path), chunks_of(cells_of(config), 4)
+    for shard in (3, 1, 0, 2):
+        play_chunks(play_cell, chunks[shard::4], backwards, store)
+    assert len([*tmp_path.iterdir()]) == len(chunks)
+    expected = as_saved(evaluate(config, here))
+    assert as_saved(evaluate(config, backwards, store)) == expected
+    assert as_saved(evaluate(config, 2)) == expected
 
 
-def test_a_stopped_shard_resumes_where_it_was_and_says_what_it_lacks(tmp_path):
-    plan, computed = Plan(BAZAAR, shards=2), []
+def test_a_stopped_run_loses_no_chunk_that_it_ended(tmp_path):
+    store, chunks, computed = Store(tmp_path), chunks_of(cells_of(BAZAAR), 5), []
 
     def stops_after_four(function, items):
-        for item in items[:4]:
-            yield item, function(item)
+        yield from here(function, items[:4])
         raise KeyboardInterrupt
 
     def noted(function, items):
@@ -70,40 +69,45 @@ def test_a_stopped_shard_resumes_where_it_was_and_says_what_it_lacks(tmp_path):
         return here(function, items)
 
     with pytest.raises(KeyboardInterrupt):
-        play_pieces(plan, plan.pieces(), tmp_path, stops_after_four)
-    with pytest.raises(ValueError, match=r"lacks 8 of 12 pieces, of shards 1, 2; play them"):
-        merge(tmp_path)
-    assert play_pieces(plan, plan.pieces(), tmp_path, noted) == 8
-    assert len(computed) == 8
-    assert play_pieces(plan, plan.pieces(), tmp_path, noted) == 0
-    assert len(merge(tmp_path)[1]["rows"]) == 4
+        play_chunks(play_cell, chunks, stops_after_four, store)
+    assert play_chunks(play_cell, chunks, noted, store) == len(computed) == len(chunks) - 4
+    assert play_chunks(play_cell, chunks, noted, store) == 0
 
 
-def test_pieces_of_another_plan_or_of_other_code_and_damaged_ones_are_refused(tmp_path):
-    plan, other = Plan(BAZAAR, 2), Plan(BAZAAR, 3)
-    play_pieces(plan, plan.pieces(), tmp_path, here)
-    with pytest.raises(ValueError, match="another plan, which differs in shards; choose another"):
-        play_pieces(other, other.pieces(), tmp_path, here)
-    piece = tmp_path / plan.pieces()[-1].file
-    piece.write_text('{"end": ')
-    with pytest.raises(ValueError, match=rf"{piece.name} is damaged"):
-        merge(tmp_path)
-    kept = json.loads((tmp_path / "plan.json").read_text())
-    (tmp_path / "plan.json").write_text(json.dumps(kept | {"code": "0" * 64}))
-    with pytest.raises(ValueError, match="differs in code"):
-        merge(tmp_path)
+def test_what_games_depend_on_names_their_file_and_a_damaged_one_is_refused(tmp_path, monkeypatch):
+    cells = {Cell("bazaar/open", "linear"): range(3)}
+    (chunk,) = chunks_of(cells)
+    store = Store(tmp_path)
+    others = [
+        chunk._replace(cell=Cell("bazaar/open", "wait")),
+        chunk._replace(cell=Cell("bazaar/mute", "linear")),
+        chunk._replace(seeds=range(2)),
+    ]
+    files = {store.file(each) for each in (chunk, *others)}
+    assert len(files) == 4
+    monkeypatch.setattr("sauda.played.source_digest", lambda: "of other code")
+    assert store.file(chunk) not in files
+    play_chunks(play_cell, [chunk], here, store)
+    store.file(chunk).write_text('{"end": ')
+    with pytest.raises(ValueError, match=rf"{store.file(chunk).name} is damaged"):
+        store.read(chunk)
 
 
-def test_the_commands_play_two_shards_and_merge_their_table(tmp_path, capsys):
-    folder = ["--folder", str(tmp_path / "parts")]
-    what = ["--tasks", "bazaar/open", "--policies", "linear", "--episodes", "8", "--shards", "2"]
-    assert command.main(["shards", "play", *what, *folder, "--workers", "1"]) == 0
-    assert "played 4 pieces" in capsys.readouterr().out
-    assert command.main(["shards", "merge", *folder, "--out", "gap.json"]) == 2
+def test_the_commands_play_two_shards_and_then_their_table(tmp_path, capsys):
+    folder = ["--folder", str(tmp_path / "parts"), "--workers", "1"]
+    what = ["evaluate", "--tasks", "bazaar/open", "--policies", "linear", "--episodes", "60"]
+    for shard in ("2/2", "1/2"):
+        assert command.main([*what, *folder, "--shard", shard]) == 0
+        assert "played 2 of 2 chunks" in capsys.readouterr().out
+    assert command.main([*what, *folder, "--shard", "1/2"]) == 0
+    assert "played 0 of 2 chunks" in capsys.readouterr().out
+    for wrong, why in (("3/2", "numbered from 1 to 2"), ("half", "K/N, such as 7/200")):
+        assert command.main([*what, *folder, "--shard", wrong]) == 2
+        assert why in capsys.readouterr().err
+    assert command.main([*what, "--shard", "1/2"]) == 2
+    assert "say --folder as well" in capsys.readouterr().err
+    assert command.main([*what, *folder, "--out", "gap.json"]) == 2
     assert "cannot hold an evaluation" in capsys.readouterr().err
-    assert command.main(["shards", "merge", *folder]) == 0
-    assert "bazaar/open" in capsys.readouterr().out
-    assert (tmp_path / "parts" / "plan.json").exists()
 
 
 def squared(number: int) -> int:
@@ -122,7 +126,7 @@ def test_an_engine_of_processes_yields_every_item_with_its_result():
         with pytest.raises(ValueError, match="13 is not squared"):
             list(run(squared, [13, 1]))
     with (
-        pytest.raises(CloudFault, match="what was computed before is kept"),
+        pytest.raises(WorkersLost, match="what was computed before is kept"),
         engine("process", workers=1) as run,
     ):
         list(run(dies, [1, 2]))
@@ -155,9 +159,8 @@ def cluster(monkeypatch):
 def test_a_table_is_the_same_where_a_node_of_the_cluster_is_killed_in_the_middle(
     cluster, tmp_path, monkeypatch
 ):
-    plan = Plan(
-        EvaluationSpec(("bazaar/open",), ("linear", "wait"), episodes=12, baseline="linear"), 4
-    )
+    config = EvaluationSpec(("bazaar/open",), ("linear", "wait"), episodes=12, baseline="linear")
+    store, chunks = Store(tmp_path / "parts"), chunks_of(cells_of(config), 3)
     begun = tmp_path / "begun"
     begun.mkdir()
     (second,) = cluster.worker_nodes
@@ -169,7 +172,7 @@ def test_a_table_is_the_same_where_a_node_of_the_cluster_is_killed_in_the_middle
             import ray
 
             node = ray.get_runtime_context().get_node_id()
-            (begun / f"{piece.file} {node} {time.time_ns()}").touch()
+            (begun / f"{name_of(piece)} {node} {time.time_ns()}").touch()
             time.sleep(60 if node == doomed else 0.1)  # so that it is killed with a piece under way
             return compute(piece)
 
@@ -178,8 +181,11 @@ def test_a_table_is_the_same_where_a_node_of_the_cluster_is_killed_in_the_middle
     def refuses(number):
         raise ValueError(f"{number} is not squared")
 
-    def nodes_of(file: str) -> list[str]:
-        return [mark.name.split()[1] for mark in begun.glob(f"{file} *")]
+    def name_of(chunk) -> str:
+        return f"{chunk.cell.policy or 'instances'}-{chunk.seeds[0]}"
+
+    def nodes_of(chunk) -> list[str]:
+        return [mark.name.split()[1] for mark in begun.glob(f"{name_of(chunk)} *")]
 
     def kill_once_it_computes():
         while not any(doomed in mark.name for mark in begun.iterdir()):
@@ -189,20 +195,20 @@ def test_a_table_is_the_same_where_a_node_of_the_cluster_is_killed_in_the_middle
     with engine("ray", address=cluster.address) as run:
         killer = threading.Thread(target=kill_once_it_computes)
         killer.start()
-        parts = tmp_path / "parts"
-        play_pieces(plan, plan.pieces(), parts, lambda compute, items: run(slowly(compute), items))
+        play_chunks(play_cell, chunks, lambda play, items: run(slowly(play), items), store)
         killer.join()
-        lost = [p.file for p in plan.pieces() if doomed in nodes_of(p.file)]
+        lost = [chunk for chunk in chunks if doomed in nodes_of(chunk)]
         assert lost
-        assert all(len(nodes_of(file)) == 2 for file in lost)
-    assert Counter(path.suffix for path in parts.iterdir()) == {".json": 13}
-    assert merge(parts)[1] == evaluate(plan.config, workers=1)
+        assert all(len(nodes_of(chunk)) == 2 for chunk in lost)
+    assert all(store.file(chunk).exists() for chunk in chunks)
+    values = [store.read(chunk)["grade"] for chunk in chunks if chunk.cell.policy == "linear"]
+    assert join(values) == evaluate(config, here)["episodes"]["bazaar/open"]["linear"]["grade"]
     with (
         pytest.raises(ValueError, match=r"^13 is not squared$"),
         engine("ray", address=cluster.address) as run,
     ):
         list(run(refuses, [13]))
-    monkeypatch.setattr(pieces, "source_digest", lambda: "of other code")
+    monkeypatch.setattr(pool, "source_digest", lambda: "of other code")
     with (
         pytest.raises(ValueError, match="has other code than the machine that asks it"),
         engine("ray", address=cluster.address) as run,
@@ -235,8 +241,7 @@ def wanted(*urls: str, **more) -> Rollouts:
 def test_games_through_two_servers_are_those_of_the_model_itself(tmp_path):
     with server(haggles) as (one, first), server(haggles) as (two, second):
         games = wanted(one, two, in_flight=4)
-        play_missing(games, tmp_path, here)
-        figures = summarize_games(games, tmp_path)
+        figures = play_rollouts(games, tmp_path, here)
     own = play_model(get_task(TASK), PlayerSpec(Canned(haggle)), games.seeds())
     assert {**figures["columns"], "tokens": own["tokens"]} == json.loads(json.dumps(own))
     assert figures["n"] == 8
@@ -246,13 +251,15 @@ def test_games_through_two_servers_are_those_of_the_model_itself(tmp_path):
 
 def test_games_stop_where_no_server_answers_and_go_on_with_one_that_does(tmp_path):
     with server(401) as (bad, _), pytest.raises(CloudFault, match=r"401.*before are kept"):
-        play_missing(replace(wanted(bad), batch=4), tmp_path, here)
-    with server(haggles) as (good, _):
+        play_rollouts(replace(wanted(bad), batch=4), tmp_path, here)
+    with server(haggles) as (good, seen):
         games = replace(wanted(good), batch=4)
-        assert play_missing(games, tmp_path, here) == 2
-    assert summarize_games(games, tmp_path)["n"] == 8
-    with pytest.raises(ValueError, match="another plan, which differs in model"):
-        play_missing(replace(games, model="other"), tmp_path, here)
+        assert play_rollouts(games, tmp_path, here)["n"] == 8
+        asked = len(seen)
+        assert play_rollouts(games, tmp_path, here)["n"] == 8
+        assert len(seen) == asked > 0
+        play_rollouts(replace(games, model="other"), tmp_path, here)
+        assert len(seen) > asked
 
 
 class Named:
