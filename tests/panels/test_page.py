@@ -22,7 +22,8 @@ from panels.haggle.words import ENGLISH, HINDI, HINGLISH, WORDS
 from panels.site.serving import THREADS
 from panels.transcripts import episodes as played_episodes
 from panels.ui.wiring import OPENED
-from sauda.llm import model, registry
+from sauda import players
+from sauda.llm import model
 from tests.support.golden import assert_golden, plain, table_lines, without_numbers
 
 SHOWN = 8000  # characters of a text that are compared
@@ -170,7 +171,7 @@ def no_models(monkeypatch):
         raise AssertionError(f"loaded {args}")
 
     for module, name in ((model, "load"), (model, "base_weights"), (model, "load_once"),
-                         (registry, "adapter_folder"), (played_episodes, "in_page")):  # fmt: skip
+                         (players, "adapter_folder"), (played_episodes, "in_page")):  # fmt: skip
         monkeypatch.setattr(module, name, load)
 
 
