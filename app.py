@@ -21,7 +21,6 @@ from panels.site import card
 from panels.site.cache import OWN, PageCache
 from panels.site.health import trouble_with_temporary_files
 from panels.site.serving import log_once_per_minute, serve, stay_until_stopped
-from panels.site.visitor import Page
 from panels.tour.tab import first_view
 from panels.ui.html import macros
 from panels.ui.look import QUIET, trouble
@@ -34,7 +33,7 @@ def build_app() -> gr.Blocks:
     # Gradio sums up the durations of all events after each one, for a dashboard that is off.
     os.environ.setdefault("GRADIO_ANALYTICS_CACHE_FREQUENCY", "1000000")
     seconds = 600, 3600
-    with Page(title="Sauda", analytics_enabled=False, delete_cache=seconds) as app:
+    with gr.Blocks(title="Sauda", analytics_enabled=False, delete_cache=seconds) as app:
         gr.HTML(PARTS.skip_link() + PARTS.header())
         unknown = gr.HTML(visible=False)
         with gr.Tabs(elem_classes="sauda-tabs", overflow_behavior="wrap") as tabs:

@@ -9,6 +9,7 @@ from urllib.parse import urlencode
 import gradio as gr
 from markupsafe import Markup
 
+from env import Policy, Task
 from panels.results.models import TRAINED, series_role
 from panels.site.visitor import as_visitor
 from panels.transcripts.episodes import of_this_page
@@ -23,7 +24,7 @@ from sauda.llm.backends import gpu_of_this_process
 from sauda.llm.model import ROUNDING
 from sauda.llm.types import ReplyError
 from sauda.played import Cell, kinds_of_cpu
-from sauda.players import buyer_name, player_spec
+from sauda.players import buyer_name, player_spec, sit
 from sauda.records.store import Artifact
 
 SCRIPTED = 20  # games of a sample
@@ -87,6 +88,14 @@ def cpu_features() -> list[str]:
     lines = CPU_FLAGS.read_text(encoding="utf-8").splitlines() if CPU_FLAGS.exists() else []
     flags = next((line.split() for line in lines if line.startswith("flags")), [])
     return [name for name in ROUNDING if name.replace("avx512_f", "avx512f") in flags]
+
+
+def sits_here(task: Task, name: str) -> Callable[[int], Policy]:
+    """Who plays in each game; of a language model that of this page's own process."""
+    if not needs_weights(name):
+        return sit(task, name)
+    policy = of_this_page(task, name)
+    return lambda seed: policy
 
 
 def draw_sample(sample: Sample, machines: Markup | str = "") -> Markup:
@@ -155,7 +164,7 @@ def play_row_again(rows: Rows, label: str) -> Iterator[Markup]:
     games = f"{count} game{'s' if count > 1 else ''}"
     yield note(f"Playing {games}{f', which takes {time}' if slow else ''} …")
     try:
-        sample = replay_row(artifact, cell, count, of_this_page)
+        sample = replay_row(artifact, cell, count, sits_here)
         yield draw_sample(sample, cpus(artifact, cell.policy) if slow else "")
     except ReplyError as error:
         yield trouble(error)

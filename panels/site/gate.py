@@ -12,7 +12,6 @@ import socket
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from inspect import signature
 from ipaddress import ip_address
 from typing import Any
 from urllib.parse import urlsplit
@@ -45,8 +44,6 @@ OPENENV = {
 # The page takes no files, fetches none, and keeps no links to a state of it.
 NOT_HERE = re.compile(rf"{API}/(upload|proxy=|deep_link|file=https?:)", re.IGNORECASE)
 JOINS = re.compile(rf"{API}/(queue/join|call/)")  # begin an event in Gradio's queue
-# Start an event: by its index in the body, or by the name here, and the last by its parameters.
-EVENT = re.compile(rf"{API}/(?P<way>run|api|queue|call|call/v2)/(?P<name>[^/]+)/?")
 ANSWERS = re.compile(rf"{API}/(queue/data|call/)")  # stay open until an event is over
 # What Gradio sends there of an event, and of a session, that it does not know.
 NO_EVENT, NO_SESSION = b'event: error\ndata: "404', b'"session_not_found":true'
@@ -78,21 +75,13 @@ HEADERS = {  # as strict as a page in a frame of huggingface.co can have
 }
 
 
-class Misfit(Refused):
-    """A call whose values its event cannot take.
-
-    Gradio's clients read the faults of such a call as its own validators give them, by input.
-    """
-
-    def __init__(self, sentence: str, name: str = "data", index: int = 0) -> None:
-        super().__init__(422, sentence)
-        fault = gr.validate(False, sentence) | {"parameter_name": name}
-        self.faults = [gr.validate(True, "")] * index + [fault]
-
-
 FULL = Refused(
     429,
     "Your network address has as many tabs open as the page allows; close one and load this again.",
+)
+SECONDS = 30  # until a call is given up, which gives its place to the next one
+LATE = Refused(
+    503, f"This took longer than {SECONDS} seconds and was given up; try again in a minute."
 )
 CLOSING = Refused(503, "The page is being restarted; open it again in a minute.")
 
@@ -221,8 +210,8 @@ class Served:
 class Gate:
     """ASGI middleware for Gradio's app."""
 
-    def __init__(self, app: ASGIApp, blocks: gr.Blocks, served: Served) -> None:
-        self.app, self.blocks, self.served = app, blocks, served
+    def __init__(self, app: ASGIApp, served: Served) -> None:
+        self.app, self.served = app, served
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "websocket" and scope["path"] == SOCKET:
@@ -301,18 +290,16 @@ class Gate:
             await send(message)
 
     async def _call(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Let Gradio answer a call, which names its session and no file.
+        """Let Gradio answer a call, which names its session and no file, within SECONDS.
 
-        Gradio answers a call that it cannot read with the status 500 and a traceback in the log.
+        No thread can be stopped: a function that is late runs on alone, and nobody waits for it.
         """
         path, address, served = scope["path"], address_of(scope), self.served
         body = await _bytes(receive, MOST_BYTES)
         call = _json(body)
         if names_file(call):
-            raise Misfit("The events of this page take no files.")
+            raise Refused(422, "The events of this page take no files.")
         session = str(call.get("session_hash") or "")
-        if route := EVENT.fullmatch(path):
-            check_values(call, called_event(self.blocks, call, route), route, session)
         is_new = session not in OPEN.session_data
         for limiter, counts in ((served.sessions, is_new), (served.joins, JOINS.match(path))):
             if counts and not limiter.take(address, is_this_machine(address)):
@@ -321,7 +308,14 @@ class Gate:
             OPEN.begin(session, address)  # before it waits: its other calls are not new any more
         CALLER.set(Visitor(session, address))
         async with _place(served.calls, scope, session, body):
-            answer = await _whole(self.app, scope, replay_body(body, receive))
+            answering = asyncio.ensure_future(_whole(self.app, scope, replay_body(body, receive)))
+            try:
+                done, _ = await asyncio.wait({answering}, timeout=SECONDS)
+            finally:
+                answering.cancel()
+            if not done:
+                raise LATE
+        answer = answering.result()
         for message in answer:
             await send(message)
 
@@ -357,8 +351,8 @@ class Gate:
 
 
 async def _tell(refused: Refused, scope: Scope, receive: Receive, send: Send) -> None:
-    """Answer with a refusal; FastAPI's clients show the detail, a text or the faults of values."""
-    told = {"error": str(refused), "detail": getattr(refused, "faults", str(refused))}
+    """Answer with a refusal; FastAPI's clients show the detail."""
+    told = {"error": str(refused), "detail": str(refused)}
     await JSONResponse(told, refused.status)(scope, receive, send)
 
 
@@ -452,57 +446,3 @@ def names_file(value: Any) -> bool:
         elif isinstance(one, list):
             values += one
     return False
-
-
-def called_event(blocks: gr.Blocks, call: dict[str, Any], route: re.Match[str]) -> Any:
-    """The event that a call starts; raises Refused where the page has none."""
-    index = None if route["way"].startswith("call") else call.get("fn_index")
-    named = (number for number, one in blocks.fns.items() if one.api_name == route["name"])
-    index = next(named, None) if index is None else index
-    event = blocks.fns.get(index) if type(index) is int else None
-    if event is None or event.fn is None:
-        raise Refused(404, "The page has no such event.")
-    return event
-
-
-def check_values(call: dict[str, Any], event: Any, route: re.Match[str], session: str) -> None:
-    """Raise Refused unless a call gives each input of its event a value that it can hold."""
-    data = call.get("data")
-    if route["way"] == "call/v2":
-        parameters = signature(event.fn).parameters
-        needed = {name for name, one in parameters.items() if one.default is one.empty}
-        if not needed <= call.keys() <= parameters.keys():
-            raise Misfit(f"A call has the parameters {', '.join(parameters)}.")
-        data = [call.get(name, one.default) for name, one in parameters.items()]
-    if not isinstance(data, list) or len(data) != len(event.inputs):
-        raise Misfit(f"data is a list of {len(event.inputs)} values.")
-    changed = OPEN.session_data.get(session, {})  # the caller's own lists of choices
-    for index, (part, value) in enumerate(zip(event.inputs, data, strict=True)):
-        now = changed.get(part._id, part) if event.preprocess else None
-        if not part.stateful and not may_hold(part, value, now):
-            name = getattr(part, "label", None) or part.get_block_name()
-            raise Misfit(f"“{name}” cannot hold the value that was sent.", name, index)
-
-
-def may_hold(part: Any, value: Any, now: Any = None) -> bool:
-    """Whether `value` can come from the component `part`, and `now`, as it is now, can read it."""
-    if getattr(part, "multiselect", False):
-        kinds: Any = list
-    elif isinstance(part, gr.Slider):
-        kinds = int | float
-    elif isinstance(part, gr.Dropdown | gr.Radio):
-        kinds = str | int | float | type(part.value)  # a choice can be changed, not taken back
-    elif isinstance(part, gr.Textbox | gr.HTML | gr.Button):
-        kinds = str | None
-    else:
-        return True
-    yes_or_no = isinstance(value, bool) and not isinstance(getattr(part, "value", None), bool)
-    is_kind = isinstance(value, kinds) and not yes_or_no
-    if not is_kind or (isinstance(value, int | float) and not math.isfinite(value)):
-        return False
-    try:
-        if now is not None:
-            now.preprocess(value)
-    except gr.Error:  # none of the choices, or out of bounds
-        return False
-    return True

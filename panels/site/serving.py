@@ -36,7 +36,6 @@ LOG = logging.getLogger(__name__)
 THREADS = 104  # as many as run at once, by the limits of all groups
 QUEUE = 512  # events in all; `gate.py` limits those of one address
 MOST_FRAME = 256 * 1024  # bytes; a larger message over a socket closes it
-SCHEMAS = ("api_info", "api_info_as_input", "api_info_as_output", "example_inputs")
 MINUTE = 60.0  # seconds, of the log
 LONGEST = 300  # characters of an entry in the log
 GRACE = 5.0  # seconds for the replies in progress at the end
@@ -74,7 +73,7 @@ def serve(
         max_file_size=0,
         state_session_capacity=SESSIONS,
         app_kwargs={
-            "middleware": [Middleware(Gate, blocks=blocks, served=served)],
+            "middleware": [Middleware(Gate, served=served)],
             "routes": [
                 health_route(served),
                 card.route(),
@@ -85,7 +84,6 @@ def serve(
             "lifespan": lambda _: served.mcp.running(),
         },
     )
-    drop_schemas(blocks)
     served.page.kept.clear()  # Gradio asks for the page once as it opens
     OPEN.session_data.clear()
     OPEN.set_blocks(blocks)
@@ -98,18 +96,6 @@ def serve(
     config.loaded_app.app = OtherSites(config.loaded_app.app, served.hosts)
     Connections(limits_of_system(), config.loaded_app.trusted_hosts).limit(config)
     return app, served
-
-
-def drop_schemas(blocks: gr.Blocks) -> None:
-    """Take out of the page's configuration the schemas of what no public event takes or returns.
-
-    The description of the API alone reads them, and tells nothing of private events.
-    """
-    public = [event for event in blocks.fns.values() if event.api_visibility != "private"]
-    kept = {part._id for event in public for part in (*event.inputs, *event.outputs)}
-    for part in blocks.config["components"]:
-        for name in SCHEMAS if part["id"] not in kept else ():
-            part.pop(name, None)
 
 
 def stay_until_stopped(blocks: gr.Blocks, served: Served, grace: float = GRACE) -> None:

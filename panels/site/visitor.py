@@ -4,12 +4,10 @@ uvicorn reads FORWARDED_ALLOW_IPS: the addresses of trusted proxies, with commas
 such an address it takes the visitor from `X-Forwarded-For`: the last hop that is no trusted proxy.
 """
 
-import asyncio
 import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
 from contextvars import ContextVar
-from copy import copy
 from datetime import datetime
 from functools import partial
 from inspect import isgeneratorfunction
@@ -90,9 +88,9 @@ def trust_proxies() -> bool:
 # Gradio's `SessionState` keeps the configuration of every component for each session, and makes it
 # anew for each value that an event changes, for links to a state of the page. This page has no such
 # links; the copy costs 1.3 MB and 0.1 s of the event loop per visitor, and the rest more than an
-# event's own work. `LeanSession` keeps none. It and `Page` change what Gradio does not document.
+# event's own work: 641 KiB a session, where `LeanSession` has 23. It changes what Gradio does not
+# document.
 HOUR = 3600  # seconds that a game is kept
-LEFT = gr.skip()  # what stands for an output that an event leaves alone
 SESSIONS = 2000  # in all
 
 
@@ -147,50 +145,6 @@ class Sessions(StateHolder):
             while (gone := to_give_way(self.session_data, self.capacity)) is not None:
                 del self.session_data[gone]
                 self.time_last_used.pop(gone, None)
-
-
-# Until a call of an event's function is given up, which gives its place to the next one. In the
-# queue a call may wait for a model to load, and then for a whole game of it.
-SECONDS = 30.0
-SECONDS_IN_QUEUE = 480.0
-
-
-class Page(gr.Blocks):
-    """A page whose events end in time, and cost by the outputs that they set.
-
-    Gradio makes a component anew for each output of an event, also for one that the event leaves
-    alone; with the 35 outputs of a haggling reply that took longer than the reply itself.
-    """
-
-    async def call_function(self, block_fn: Any, *given: Any, **named: Any) -> dict[str, Any]:
-        """What an event's function gives, or one step of it; gr.Error where it takes too long.
-
-        No thread can be stopped: one that is late runs on alone, and nobody waits for it.
-        """
-        most = SECONDS_IN_QUEUE if block_fn.queue else SECONDS
-        call = asyncio.ensure_future(super().call_function(block_fn, *given, **named))
-        try:
-            await asyncio.wait({call}, timeout=most)
-            if call.done():
-                return call.result()
-        finally:
-            call.cancel()
-        late = f"This took longer than {most:g} seconds and was given up; try again in a minute."
-        raise gr.Error(late, print_exception=False)
-
-    async def postprocess_data(self, block_fn: Any, predictions: Any, state: Any) -> list[Any]:
-        """The outputs as the browser gets them; those that the event leaves alone are not read."""
-        outputs = block_fn.outputs
-        if not (isinstance(predictions, dict) and predictions.keys() <= set(outputs)):
-            return await super().postprocess_data(block_fn, predictions, state)
-        changed = [block for block in outputs if predictions.get(block, LEFT) != LEFT]
-        few, shown = copy(block_fn), {}
-        few.outputs, values = changed, [predictions[block] for block in changed]
-        if changed:
-            given = values if len(values) > 1 else values[0]
-            answer = await super().postprocess_data(few, given, state)
-            shown = dict(zip(changed, answer, strict=True))
-        return [shown.get(block, None if block.stateful else LEFT) for block in outputs]
 
 
 OPEN = Sessions()  # of the page that this process serves

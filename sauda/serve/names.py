@@ -13,19 +13,15 @@ from itertools import groupby
 
 from env import TASKS
 from sauda.llm.model import BASES
-from sauda.players import STAGES, planners_of, scripts_of
+from sauda.players import LAB_STAGES, PARTS, STAGES, planners_of, scripts_of
 
 LONGEST_NAME = 40  # characters
 MARKS = 3  # on one letter of a name; more are drawn over the lines around, no script needs them
 SCRIPTS = ({"LATIN", "COMBINING"}, {"DEVANAGARI"})  # how Unicode's names of their letters begin
 WORDS = ("sauda", "सौदा", "oracle", "smollm", "smollm2")  # in no name as a word
 OFFICIAL = "official"  # in no name at all
-# Whole names: what tables and figures call the rows beside the entries.
-ROWS = (
-    "human", "informed oracle", "bound", "bound of what can be won", "no model", "untrained base",
-    "leaves at once", "tuned script", "planner", "planner on numbers",
-    "planner that reads and speaks", "SFT", "SFT as a lab", "planner lab", "published expert",
-)  # fmt: skip
+# Whole names: what tables and figures call the rows beside the entries and the players.
+ROWS = ("human", "informed oracle", "bound", "bound of what can be won")
 MORE = re.compile(r"[+,(]")  # what follows a taken name and one of these makes no other name
 # A Latin letter with a stroke, without its dot or as a small capital, by its name in Unicode.
 VARIANT = re.compile(
@@ -124,7 +120,9 @@ def skeleton(name: str) -> str:
 @cache
 def reserved_names() -> frozenset[str]:
     """The skeletons of all names that are taken."""
-    names = [*BASES, *STAGES, *WORDS, *ROWS]
+    stages = {**STAGES, **LAB_STAGES}
+    names = [*BASES, *stages, *WORDS, *ROWS, *PARTS.values()]
+    names += [stage.label for stage in stages.values()]
     for task in TASKS.values():
         names += [*scripts_of(task), *planners_of(task)]
     return frozenset(map(skeleton, names))

@@ -35,13 +35,14 @@ TABS = [f"?tab={tab}&{query}" for tab in ("haggle", "results", "training", "tran
 
 
 def junk_for(part: Any) -> list[Any]:
-    """Values that the component never sends, most of them of the kind that it does send."""
+    """Values of the kind that the component sends, most of which it never does."""
     if isinstance(part, gr.Dropdown | gr.Radio):
         offered = [value for _, value in part.choices]
-        return [*WORDS, *offered[:2], offered[-1:], WORDS[:2], 7, 0.5, *VALUES]
+        several = getattr(part, "multiselect", False)
+        return [[], offered[:2], offered[-1:]] if several else offered
     if isinstance(part, gr.Slider):
-        return [part.maximum + 1, -1, 0, 1e300, part.minimum + 0.5, *VALUES]
-    return [*TABS, *WORDS, *VALUES] if isinstance(part, gr.HTML) else [*WORDS, *VALUES]
+        return [part.maximum + 1, -1, 0, 1e300, part.minimum + 0.5, part.maximum]
+    return [*TABS, *WORDS] if isinstance(part, gr.HTML) else WORDS
 
 
 def junk_calls(event: Any, stream: Random, most: int) -> Iterator[tuple[dict[str, Any], str]]:

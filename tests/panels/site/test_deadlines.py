@@ -12,15 +12,14 @@ import gradio as gr
 import httpx
 import pytest
 
-from panels.site import health, visitor
+from panels.site import gate, health
 from panels.site.serving import stay_until_stopped
-from panels.site.visitor import Page
 from tests.support.site import Site, served_page, toy_models
 
 pytestmark = pytest.mark.slow
 
-STUCK, IN_QUEUE, STEPS, QUICK = range(4)  # the events, by number
-SECONDS = 0.4  # until a call is given up
+STUCK, QUICK = range(2)  # the events, by number
+SECONDS = 1.0  # until a call is given up
 JOINED = 5  # seconds for which Gradio waits for a web server that does not end
 MORE_THAN_RUN = 12  # calls, of one address
 
@@ -34,10 +33,7 @@ class Stuck:
 
     def call(self, number: int, session: str = "one") -> httpx.Response:
         body = {"data": [], "fn_index": number, "session_hash": session}
-        if not self.site.blocks.fns[number].queue:
-            return self.site.shared.post("/gradio_api/run/predict", json=body)
-        self.site.shared.post("/gradio_api/queue/join", json=body).raise_for_status()
-        return self.site.shared.get(f"/gradio_api/queue/data?session_hash={session}")
+        return self.site.shared.post("/gradio_api/run/predict", json=body)
 
     def call_many(self) -> list[httpx.Response]:
         with ThreadPoolExecutor(MORE_THAN_RUN) as pool:
@@ -52,15 +48,10 @@ def stuck() -> Iterator[Stuck]:
         ends.wait()
         return "late"
 
-    def steps() -> Iterator[str]:
-        yield "first"
-        yield wait()
-
     def build() -> gr.Blocks:
-        with Page() as page:
+        with gr.Blocks() as page:
             shown = gr.Textbox()
-            for function, queue in ((wait, False), (wait, True), (steps, True)):
-                gr.Button().click(function, None, shown, queue=queue)
+            gr.Button().click(wait, None, shown, queue=False)
             gr.Button().click(lambda: "quick", None, shown, queue=False)
         return page
 
@@ -73,8 +64,7 @@ def stuck() -> Iterator[Stuck]:
 
 @pytest.fixture
 def short(monkeypatch) -> None:
-    monkeypatch.setattr(visitor, "SECONDS", SECONDS)
-    monkeypatch.setattr(visitor, "SECONDS_IN_QUEUE", SECONDS)
+    monkeypatch.setattr(gate, "SECONDS", SECONDS)
 
 
 def test_a_call_that_does_not_end_is_given_up_with_a_sentence_and_leaves_its_place(stuck, short):
@@ -83,12 +73,6 @@ def test_a_call_that_does_not_end_is_given_up_with_a_sentence_and_leaves_its_pla
     assert told.pop().endswith("try again in a minute.")
     assert stuck.call(QUICK).json()["data"] == ["quick"]
     assert stuck.site.served.calls.running == 0
-
-
-@pytest.mark.parametrize("number", [IN_QUEUE, STEPS])
-def test_an_event_of_the_queue_that_does_not_end_makes_room_for_the_next(stuck, short, number):
-    for session in ("one", "two"):
-        assert "try again in a minute." in stuck.call(number, session).text
 
 
 def test_health_is_bad_while_no_event_has_its_turn_and_good_again_afterwards(stuck, monkeypatch):

@@ -21,7 +21,7 @@ from panels.site import visitor
 from panels.site.cache import PageCache
 from panels.site.gate import HEADERS, Hosts, Served
 from panels.site.serving import stay_until_stopped
-from panels.site.visitor import OPEN, Page, Sessions
+from panels.site.visitor import OPEN, Sessions
 from sauda.cloud import space
 from sauda.llm import backends
 from sauda.llm.server import Loading
@@ -29,7 +29,6 @@ from sauda.records import store
 from sauda.sessions import arena
 from sauda.sessions import bazaar as haggle
 from tests.support.endpoint import server
-from tests.support.running import run
 from tests.support.site import Site
 
 pytestmark = pytest.mark.slow
@@ -148,25 +147,6 @@ def test_a_reloaded_page_shows_the_game_that_its_tab_had_begun(site):
     assert "lost as the page was restarted; this is a new one" in problem
     del visitor.OPEN.session_data["before"]
     assert "this is a new one" in press("open", "latest", "before")
-
-
-def test_an_answer_holds_what_the_event_set_and_leaves_the_rest_alone():
-    with Page() as page:
-        first, second, kept = gr.Textbox(), gr.Button(), gr.State(0)
-        outputs = [first, second, kept]
-        gr.Button().click(lambda: {second: gr.Button("Go"), kept: 3}, None, outputs)
-        gr.Button().click(lambda: {first: "typed"}, None, outputs)
-        gr.Button().click(lambda: {}, None, outputs)
-        gr.Button().click(lambda: ("both", gr.skip(), 4), None, outputs)
-    session = visitor.LeanSession(page)
-    answers = [run(page.process_api(number, [], session))["data"] for number in sorted(page.fns)]
-    button = answers[0][1]
-    assert (button["value"], button["__type__"]) == ("Go", "update")
-    assert answers[0][0] == gr.skip()
-    assert answers[1] == ["typed", gr.skip(), None]
-    assert answers[2] == [gr.skip(), gr.skip(), None]
-    assert answers[3][:2] == ["both", gr.skip()]
-    assert list(session.state_data.values()) == [4]
 
 
 # Health, the end, and a page without artifacts
