@@ -53,7 +53,8 @@ def junk_calls(event: Any, stream: Random, most: int) -> Iterator[tuple[dict[str
     usual = [opening(part) for part in event.inputs]
     yield from (({"data": usual}, address) for address in stream.sample(ADDRESSES, most))
     for place, part in enumerate(event.inputs):
-        for value in stream.sample(junk_for(part), most):
+        junk = junk_for(part)
+        for value in stream.sample(junk, min(most, len(junk))):
             yield {"data": [*usual[:place], value, *usual[place + 1 :]]}, ""
     for press in stream.sample(PRESSED, most) if event.collects_event_data else ():
         fields = {field.name: stream.choice(VALUES) for field in dataclasses.fields(Fields)}
