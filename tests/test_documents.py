@@ -108,7 +108,7 @@ def run(command: list[str], folder: Path) -> None:
 
 @pytest.mark.nightly
 def test_a_reader_who_follows_it_from_top_to_bottom_gets_what_it_promises(tmp_path: Path):
-    """A policy, a task, a tab, a question and an artifact in one copy, and then the rules of the house."""
+    """All five in one copy, and then the rules of the house."""
     copy = tmp_path / "sauda"
     shutil.copytree(ROOT, copy, ignore=LEFT_OUT)
     assert len(SECTIONS) == 5
