@@ -14,7 +14,7 @@ from types import MappingProxyType
 from env import arena
 from env.arena.broker import belief, broker, price
 from panels.ui.terms import from_one, list_names
-from sauda.games.arena_columns import action_in_words
+from sauda.games.arena_words import action_in_words
 
 NO_JOBS: Mapping[str, str] = MappingProxyType({})
 _BLOCK = re.compile(r"b_(\d+)_(\d+)")

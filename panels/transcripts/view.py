@@ -25,7 +25,7 @@ from panels.transcripts.episodes import FILE, player_title
 from panels.ui.html import macros, text_link
 from panels.ui.offers import SMALL, Offers, curve, deal_turns, ending, offer_chart, offers_of
 from sauda.games import BAZAAR
-from sauda.games.arena_columns import Event, events
+from sauda.games.arena_words import Event, events
 from sauda.games.transcript import to_json, to_markdown
 from sauda.players import policy_label
 
@@ -154,7 +154,7 @@ def talk(
     """
     number, lines = -1, []
     for turn in episode.turns[:step]:
-        mark, reply, words = "", None, BAZAAR.columns.in_words(turn)
+        mark, reply, words = "", None, BAZAAR.words.in_words(turn)
         if turn.agent == learner:
             number += 1
             if number in apart:

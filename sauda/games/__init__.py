@@ -1,15 +1,15 @@
 """One adapter per game: what the player, its evaluation and its records know of the game's rules.
 
 `adapter.py` says what an adapter holds and what a model is asked and replies. The prompts, which
-render, parse and constrain, are the games' own; `arena_columns.py` and `bazaar_columns.py` name the
-opponents and turn episodes into words and figures; `transcript.py` writes and reads episodes.
+render, parse and constrain, are the games' own; `*_words.py` puts actions and episodes into words,
+`*_columns.py` counts what is measured of them; `transcript.py` writes and reads episodes.
 `game_of` is the only function that asks which game a task belongs to.
 """
 
 from collections.abc import Mapping
 
 from env import ARENA_TASKS, BAZAAR_TASKS, TASKS, Task, arena_prompt, bazaar_prompt
-from sauda.games import arena_columns, bazaar_columns
+from sauda.games import arena_columns, arena_words, bazaar_columns, bazaar_words
 from sauda.games.adapter import Game
 from sauda.records.seeds import is_unseen_game
 
@@ -17,6 +17,7 @@ BAZAAR = Game(
     name="bazaar",
     tasks=BAZAAR_TASKS,
     prompt=bazaar_prompt,
+    words=bazaar_words,
     columns=bazaar_columns,
     baseline="rule_based",
     episodes=1000,  # gives intervals near 2 % of the mean
@@ -27,6 +28,7 @@ ARENA = Game(
     name="arena",
     tasks=ARENA_TASKS,
     prompt=arena_prompt,
+    words=arena_words,
     columns=arena_columns,
     baseline="rule_based_expert",
     episodes=200,  # a grade's interval is about ±0.03 wide

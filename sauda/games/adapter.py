@@ -5,10 +5,9 @@ Requests to a language model, its replies, and its turns are values too.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from types import ModuleType
-from typing import Any
+from typing import Any, Protocol
 
-from env import Play, Policy, Task
+from env import Episode, Play, Policy, Task, Turn
 
 Messages = Sequence[Mapping[str, str]]  # each with a "role" and its "content"
 Schema = Mapping[str, Any]  # a JSON schema that a reply must meet
@@ -79,19 +78,70 @@ class Evaluated:
     get_policy: Callable[[Task, str], Policy]
 
 
+class Prompt(Protocol):
+    """What a language model reads of a game and how its replies are read: a module of the game."""
+
+    def render(self, obs: Any) -> Messages:
+        """The messages that ask for a move at `obs`."""
+
+    def parse(self, text: str, obs: Any) -> Any:
+        """The move in a reply; IllegalAction, a sentence, where it holds none."""
+
+    def schema(self, obs: Any) -> Schema:
+        """The grammar of legal replies at `obs`."""
+
+    def preview(self, text: str, obs: Any) -> str:
+        """The readable part of a reply that still grows; of the bazaar alone."""
+
+
+class Words(Protocol):
+    """A game's actions in words and as recorded moves: `bazaar_words.py`, `arena_words.py`."""
+
+    def to_json(self, action: Any) -> dict[str, Any]:
+        """The action as a recorded move, without its agent."""
+
+    def from_json(self, row: Mapping[str, Any]) -> Any:
+        """The action that a recorded move holds; ValueError for a kind that the game has not."""
+
+    def in_words(self, turn: Turn) -> str:
+        """The turn's action as a phrase without its agent."""
+
+    def to_markdown(self, played: Episode, policy: str) -> str:
+        """The episode for people."""
+
+
+class Measures(Protocol):
+    """What is counted of a game's episodes: `bazaar_columns.py`, `arena_columns.py`."""
+
+    ENDS: Mapping[str, str]  # meaning of each letter of the column `end`
+    METRICS: Sequence[str]  # columns whose means are figures of a row
+    MODEL_COUNTS: Sequence[str]  # of a language model, per episode
+
+    def episode_columns(self, task: Task, played: Sequence[Episode]) -> dict[str, Any]:
+        """Episodes as columns."""
+
+    def worlds_of(self, task_name: str, seeds: Sequence[int]) -> dict[str, Any]:
+        """What rows need of the task's instances beside the columns, per seed."""
+
+    def figures(self, task: Task, columns: Columns, worlds: Worlds) -> dict[str, Any]:
+        """What a row holds beside METRICS, its ends and hashes."""
+
+    def tables(self, played: Evaluated) -> dict[str, Any]:
+        """Tables of an evaluation beside its rows."""
+
+    def count_model(self, task: Task, turns: Sequence[ModelTurn]) -> dict[str, int]:
+        """The MODEL_COUNTS of one episode from the model's turns."""
+
+
 @dataclass(frozen=True)
 class Game:
-    """A game as the player sees it. Two of its parts are modules that are alike in both games.
-
-    `prompt` has `render`, `parse` and `schema`, the bazaar's also `preview`. `columns` has the
-    policies of a task and its opponents by name, writes actions and episodes down, and turns
-    episodes into columns, columns into the figures of a row.
-    """
+    """A game as the player sees it."""
 
     name: str
     tasks: Mapping[str, Task]
-    prompt: ModuleType
-    columns: ModuleType
+    prompt: Prompt
+    words: Words
+    columns: Measures
     baseline: str  # of an evaluation's paired differences
     episodes: int  # of an evaluation by default, per policy and task
     is_unseen: Callable[[Task, int], bool]  # whether no training game is like that of the seed

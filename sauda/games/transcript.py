@@ -28,7 +28,7 @@ def to_json(played: Episode, policy: str) -> dict[str, Any]:
 def _move(task_name: str, turn: Turn) -> dict[str, Any]:
     if turn.action is None:
         return {"agent": turn.agent, "action": "forfeit", "error": turn.error}
-    return {"agent": turn.agent, **game_of(task_name).columns.to_json(turn.action)}
+    return {"agent": turn.agent, **game_of(task_name).words.to_json(turn.action)}
 
 
 def from_json(row: Mapping[str, Any]) -> Episode:
@@ -39,7 +39,7 @@ def from_json(row: Mapping[str, Any]) -> Episode:
     if missing := {"task", "seed", "moves"} - row.keys():
         raise ValueError(f"an episode names its task, seed and moves; {missing} is missing")
     task = get_task(row["task"])
-    columns = game_of(task).columns
+    words = game_of(task).words
     play = begin(task, whole_seed(row["seed"]))
     for number, recorded in enumerate(row["moves"], start=1):
         agent = None if play.forfeit else task.env.to_act(play.state)
@@ -50,7 +50,7 @@ def from_json(row: Mapping[str, Any]) -> Episode:
             play = Play(play.seed, play.state, (*play.turns, turn), forfeit=True)
             continue
         try:
-            play = move(task, play, columns.from_json(recorded))
+            play = move(task, play, words.from_json(recorded))
         except IllegalAction as error:
             raise ValueError(f"move {number} breaks the rules: {error}") from error
         except (KeyError, ValueError) as error:
@@ -62,9 +62,9 @@ def in_words(task_name: str, turn: Turn) -> str:
     """A turn of that task as a phrase without its agent."""
     if turn.action is None:
         return f"forfeits: {turn.error}"
-    return game_of(task_name).columns.in_words(turn)
+    return game_of(task_name).words.in_words(turn)
 
 
 def to_markdown(played: Episode, policy: str) -> str:
     """The episode for people: every move in order, then how it ended and who gained what."""
-    return game_of(played.task).columns.to_markdown(played, policy)
+    return game_of(played.task).words.to_markdown(played, policy)

@@ -7,14 +7,13 @@ is parsed; `take_turns` repeats a request whose reply held no action, up to the 
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from types import ModuleType
 from typing import Any, Protocol
 
 import numpy as np
 
 from env import ChatGame, IllegalAction, Play, Task, Turn, advance, move, new_chat, seed_of
 from sauda.games import game_of
-from sauda.games.adapter import Game, ModelTurn, ParsedReply, Reply, Request
+from sauda.games.adapter import Game, ModelTurn, ParsedReply, Prompt, Reply, Request
 from sauda.llm.model import NamedModel
 from sauda.llm.types import BatchGenerate, Generate
 from sauda.llm.wrappers import Wrapper, keep
@@ -38,7 +37,7 @@ class ModelSeat(Protocol):
 class PromptSeat:
     """A model that writes its whole action in the prompt's format."""
 
-    prompt: ModuleType  # of a `Game`
+    prompt: Prompt
     constrained: bool = False  # decode under the prompt's schema
     wrapper: Wrapper | None = None
     tries = 1

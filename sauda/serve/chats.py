@@ -82,7 +82,7 @@ def play_reply(game: ServedGame, reply: str) -> tuple[ServedGame, Mapping[str, A
         action = rules.prompt.parse(reply, game.observation)
         if isinstance(action, arena.Malformed):
             raise IllegalAction(action.reason)
-        fields = rules.columns.to_json(action)
+        fields = rules.words.to_json(action)
         row = {"action_type": fields.pop("action"), **fields}
         after = act(game, SentAction.model_validate(row), BEGAN)
     except IllegalAction as error:

@@ -144,7 +144,7 @@ def env_action(action: SaudaAction, task_name: str) -> Any:
         raise env.IllegalAction("an offer needs a price")
     if action.extras and action.action_type != "offer":
         raise env.IllegalAction("only an offer has extras")
-    return game.columns.from_json({"action": action.action_type, **row})
+    return game.words.from_json({"action": action.action_type, **row})
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from typing_extensions import TypedDict
 
 from env import Deal, Item, Tells, arena
 from env import Observation as BazaarObservation
-from sauda.games import bazaar_columns, game_of
+from sauda.games import bazaar_words, game_of
 from sauda.serve.game import GRADE, ServedGame
 
 MESSAGES = 20  # of the arena's board, the last ones
@@ -191,7 +191,7 @@ def bazaar_view(obs: BazaarObservation) -> BazaarView:
     table = obs.table
     moves = [
         {"price": None, "extras": [], "message": ""}
-        | bazaar_columns.to_json(move.action)
+        | bazaar_words.to_json(move.action)
         | {"agent": move.agent, "tells": None if move.tells is None else record(move.tells)}
         for move in table.moves
     ]

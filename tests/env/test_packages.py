@@ -26,7 +26,7 @@ from env import (
     shares,
 )
 from env.adapters.gym_env import PACKAGES, BargainingEnv
-from sauda.games.bazaar_columns import from_json, in_words, to_json
+from sauda.games.bazaar_words import from_json, in_words, to_json
 from sauda.players import planners_of
 from sauda.players import scripts_of as policies
 from sauda.policies import SLOW_PACKAGES

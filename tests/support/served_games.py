@@ -23,7 +23,7 @@ def wire_actions(episode: Episode) -> Iterator[dict[str, Any]]:
     """The learner's moves of an episode as actions of the OpenEnv environment."""
     task = TASKS[episode.task]
     for turn in episode.trajectory(task.learner):
-        row = game_of(task).columns.to_json(turn.action)
+        row = game_of(task).words.to_json(turn.action)
         yield {"action_type": row.pop("action"), **row}
 
 

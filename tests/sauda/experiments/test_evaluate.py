@@ -11,7 +11,8 @@ from sauda.experiments.evaluate import EvaluationSpec, compare_rows, evaluate, r
 from sauda.experiments.reproduction import CROWD, agreement, comparison, hold, without_rivals
 from sauda.experiments.speeds import figure, published_rows
 from sauda.experiments.verify import cells
-from sauda.games.arena_columns import COMPONENTS, DRAWN, episode_row, events
+from sauda.games.arena_columns import COMPONENTS, DRAWN, episode_row
+from sauda.games.arena_words import events
 from sauda.played import Cell, play_cell
 from sauda.policies import LABS
 from sauda.records.seeds import SPLITS

@@ -7,7 +7,7 @@ import pytest
 from env import ARENA_TASKS, advance, arena, begin, get_task, move, rollout
 from env.arena.broker import broker
 from env.arena.prompt import completion, options, parse, render, schema
-from sauda.games.arena_columns import events
+from sauda.games.arena_words import events
 from sauda.policies import LABS
 from sauda.train.teacher_rows import (
     ArenaRowSettings,
