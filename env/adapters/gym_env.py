@@ -82,7 +82,10 @@ def legal(task: Task, state: Any, choices: Sequence[Any], actions: int) -> Mask:
         return mask
     for number, action in enumerate(choices):
         try:
-            task.env.step(state, action)
+            if isinstance(action, Offer):
+                task.env.check_offer(state, action)
+            else:
+                task.env.step(state, action)
         except IllegalAction:
             continue
         mask[number] = 1

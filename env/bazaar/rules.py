@@ -88,12 +88,22 @@ class Bazaar:
         action = plain(action)
         return (self._sell if state.turn == "seller" else self._buy)(state, action)
 
+    def check_offer(self, state: State, offer: Offer) -> None:
+        """Raise IllegalAction unless the side whose turn it is may make this offer."""
+        table = state.table
+        if state.turn == "buyer":
+            check_extras(offer, table.extras)
+            check_bid(offer.price, state.private["buyer"], table.decimals)
+        else:
+            costs = state.private["seller"].get("costs", {})
+            check_extras(offer, ())
+            check_ask(offer.price, table, count_bids(table, costs).bid)
+
     def _buy(self, state: State, action: Action) -> State:
         table = state.table
         public = {"moves": (*table.moves, Move("buyer", action)), "round": table.round + 1}
         if isinstance(action, Offer):
-            check_extras(action, table.extras)
-            check_bid(action.price, state.private["buyer"], table.decimals)
+            self.check_offer(state, action)
             table = table._replace(bids=(*table.bids, action.price), **public)
             return State(table, "seller", state.private)
         if isinstance(action, Accept):
@@ -107,10 +117,8 @@ class Bazaar:
     def _sell(self, state: State, action: Action) -> State:
         table = state.table
         moves = (*table.moves, Move("seller", action, self._tells(state)))
-        costs = state.private["seller"].get("costs", {})
         if isinstance(action, Offer):
-            check_extras(action, ())
-            check_ask(action.price, table, count_bids(table, costs).bid)
+            self.check_offer(state, action)
             after = table._replace(asks=(*table.asks, action.price), moves=moves)
             if table.bids and table.round >= table.rounds:
                 return self._close(state, after, EndReason.DEADLINE, "seller")
@@ -119,7 +127,7 @@ class Bazaar:
         if isinstance(action, Accept):
             if not table.bids:
                 raise IllegalAction("there is no bid to accept yet; open with an asking price")
-            stands = standing_offer(table, costs)
+            stands = standing_offer(table, state.private["seller"].get("costs", {}))
             end = EndReason.AGREEMENT
             return self._close(state, after, end, "seller", stands.price, stands.extras)
         if isinstance(action, WalkAway):

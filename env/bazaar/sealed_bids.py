@@ -96,11 +96,20 @@ class MultiBuyerBazaar(Bazaar):
             return self._sell_to_best(state, action)
         return self._seal(state, state.turn, action)
 
+    def check_offer(self, state: MultiBuyerState, offer: Offer) -> None:
+        """Raise IllegalAction unless the side whose turn it is may make this offer."""
+        check_extras(offer, ())
+        own = state.private[state.turn]
+        if state.turn == "seller":
+            seen = state.table._replace(bids=own["bids"])
+            check_ask(offer.price, seen, own["bids"][-1] if own["bids"] else None)
+        else:
+            check_bid(offer.price, own, self.decimals)
+
     def _seal(self, state: MultiBuyerState, agent: str, action: Action) -> MultiBuyerState:
         own, ask = state.private[agent], state.table.asks[-1]
         if isinstance(action, Offer):
-            check_extras(action, ())
-            check_bid(action.price, own, self.decimals)
+            self.check_offer(state, action)
             pending = action.price
         elif isinstance(action, Accept):
             check_budget(ask, own)
@@ -141,12 +150,7 @@ class MultiBuyerBazaar(Bazaar):
         tells = self.manner(seen_by_seller, own) if self.manner and own["bids"] else None
         after = table._replace(moves=(*table.moves, Move("seller", action, tells)))
         if isinstance(action, Offer):
-            check_extras(action, ())
-            check_ask(
-                action.price,
-                seen_by_seller,
-                seen_by_seller.bids[-1] if seen_by_seller.bids else None,
-            )
+            self.check_offer(state, action)
             after = after._replace(asks=(*table.asks, action.price))
             if own["bids"] and table.round >= table.rounds:
                 return self._finish(state, after, EndReason.DEADLINE, "seller")
