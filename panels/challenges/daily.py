@@ -26,7 +26,7 @@ from panels.haggle.conversation import NOTE, SILENT, Chat, chart_words, chat_of
 from panels.haggle.game_view import bubbles, chart
 from panels.haggle.opponents import SERVED, opponent_name
 from panels.haggle.words import ENGLISH, Translate, translate_error, translator
-from panels.site.visitor import state_of
+from panels.site.sessions import state_of
 from panels.ui.html import macros
 from panels.ui.look import QUIET, note, stat, strip, trouble
 from panels.ui.offers import SMALL, ending

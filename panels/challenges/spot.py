@@ -36,13 +36,14 @@ from panels.haggle.screen import SessionGeneration
 from panels.haggle.words import ENGLISH, Translate, Trouble, translate_error, translator
 from panels.results.models import FILE as COMPARISON
 from panels.results.models import FORM
-from panels.site.visitor import HOUR, as_visitor, no_longer_here, state_of
+from panels.site.sessions import HOUR, no_longer_here, state_of
 from panels.transcripts.episodes import awaited_model
 from panels.ui.html import macros
 from panels.ui.look import QUEUED, QUIET, note, table, trouble
 from panels.ui.provenance import load_or_say
 from panels.ui.tables import with_interval
 from panels.ui.terms import term
+from panels.ui.visitor import as_visitor
 from panels.ui.wiring import PRESS, Updates, event_value, named, sent_number
 from sauda.experiments.evaluate import BazaarRow
 from sauda.language.lines import name_in, translate_phrases

@@ -16,9 +16,10 @@ from panels.haggle import callbacks as haggle
 from panels.haggle.game_view import brief, bubbles, chart, quick_buttons
 from panels.haggle.screen import FIRST, ChatParts, Screen, Visit
 from panels.haggle.words import ENGLISH, LANGUAGES, Translate, translator
-from panels.site.visitor import HOUR, no_longer_here, visitor_of
+from panels.site.sessions import HOUR, no_longer_here
 from panels.transcripts.episodes import of_this_page
 from panels.ui.look import QUEUED, QUIET, heading
+from panels.ui.visitor import visitor_of
 from panels.ui.wiring import PRESS, Updates, event_value, named, region, sent_number
 from sauda.llm.backends import THIS_PAGE, in_page
 from sauda.llm.server import Failed, Ready

@@ -19,17 +19,11 @@ from panels.gpu_arena import offers, players, view
 from panels.gpu_arena.offers import Fields, Visit, read
 from panels.gpu_arena.players import SEED, TASK, player_title, why_this_world
 from panels.gpu_arena.words import EXPERT, PUBLISHED, block_name
-from panels.site.visitor import (
-    CALLER,
-    HOUR,
-    no_longer_here,
-    state_of,
-    visitor_of,
-    visitor_of_event,
-)
+from panels.site.sessions import HOUR, no_longer_here, state_of
 from panels.ui.html import macros
 from panels.ui.look import QUEUED, QUIET_UNCHECKED, folded, note, trouble
 from panels.ui.terms import task_about, task_title
+from panels.ui.visitor import CALLER, visitor_of, visitor_of_event
 from panels.ui.wiring import Updates, event_value, in_address, named, read_query
 from sauda.llm.types import ReplyError
 from sauda.policies import LABS

@@ -21,6 +21,7 @@ from panels.haggle.conversation import chart_words, ending_of, tell_move
 from panels.haggle.game_view import HTML, IN_ENGLISH, chart, limits, most_bonus, sells
 from panels.haggle.opponents import chosen_opponent, model_name, opponent_name
 from panels.haggle.words import ENGLISH, Translate
+from panels.site.card import SEED, TASK, WON
 from panels.ui.look import code, folded, note, short_seed, table, with_minus_signs
 from panels.ui.offers import SMALL
 from panels.ui.offers import ending as how_ended
@@ -42,8 +43,7 @@ from sauda.sessions.review import (
 )
 
 LISTINGS = "classic/amazon_realistic"  # the one published task whose prices are drawn
-TASK, SEED, AGAINST, ASK = "task", "seed", "against", "ask"  # of a finished game's address
-WON = "won"  # in it, too: the percent that its sender won, for the picture of the link
+AGAINST, ASK = "against", "ask"  # of a finished game's address, beside those of its picture
 
 
 Board = Sequence[Standing]  # every player's result at the seed of a finished game

@@ -17,7 +17,7 @@ from panels.haggle.conversation import SILENT, Chat, Talk, chat_of
 from panels.haggle.game_view import HTML, sells
 from panels.haggle.result import Board, is_reviewed
 from panels.haggle.words import ENGLISH, LANGUAGES, Translate, translate_error, translator
-from panels.site.visitor import HOUR, no_longer_here
+from panels.site.sessions import HOUR, no_longer_here
 from panels.ui.look import note, trouble
 from panels.ui.wiring import PRESS, button, region
 from sauda.fairness import PAGE, Visitor

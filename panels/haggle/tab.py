@@ -22,8 +22,9 @@ from panels.haggle import callbacks, opponents
 from panels.haggle.result import AGAINST, ASK, SEED, TASK, WON, first_ask
 from panels.haggle.screen import FIRST, PICKS, Layout, Screen, Updates, Visit
 from panels.haggle.words import ENGLISH, LANGUAGES, translator
-from panels.site.visitor import state_of, visitor_of
+from panels.site.sessions import state_of
 from panels.ui.look import QUEUED, QUIET, QUIET_UNCHECKED, note
+from panels.ui.visitor import visitor_of
 from panels.ui.wiring import bound, event_value, named, sent_number, with_closed
 from sauda.records.seeds import whole_seed
 from sauda.sessions.bazaar import Game

@@ -11,12 +11,12 @@ from markupsafe import Markup
 
 from env import Policy, Task
 from panels.results.models import TRAINED, series_role
-from panels.site.visitor import as_visitor
 from panels.transcripts.episodes import of_this_page
 from panels.ui.html import macros
 from panels.ui.look import folded, note, trouble
 from panels.ui.provenance import PLAYS_AGAIN, side_by_side
 from panels.ui.terms import capital, list_names, task_title
+from panels.ui.visitor import as_visitor
 from panels.ui.wiring import PRESS, Address, Updates, button, event_value, in_address, pick_list
 from sauda.experiments.verify import Sample, cells, needs_weights, replay_row
 from sauda.games import game_of

@@ -17,9 +17,7 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
-from env import get_task
-from panels.haggle.opponents import MARKETS, SELLING_TASKS
-from panels.haggle.result import SEED, TASK, WON
+from env import BAZAAR_TASKS, get_task
 from panels.ui.html import SAUDA, STRANGER, drawing
 from panels.ui.look import PALETTE
 from panels.ui.theme import FONTS
@@ -27,6 +25,7 @@ from sauda.records.seeds import deal_at, whole_seed
 from sauda.sessions import daily
 
 PATH = "/card.png"
+TASK, SEED, WON = "task", "seed", "won"  # in an address; the last is what its sender won, percent
 SIZE, SCALE = (1200, 630), 2  # px, and how much finer it is drawn
 KEPT = 128  # pictures, of about 30 KB each
 COLOURS = {role: light for role, (light, _) in PALETTE.items()}
@@ -45,7 +44,7 @@ def of_query(query: Query) -> dict[str, str]:
     task, seed, won = query.get(TASK, ""), query.get(SEED), query[WON]
     if "day" in query:
         task, seed = daily.TASK, str(daily.seed_of_day(daily.day_of(query["day"])))
-    if task not in (*MARKETS, *SELLING_TASKS):
+    if task not in BAZAAR_TASKS:
         raise ValueError(f"no picture of {task!r:.40}")
     if not re.fullmatch(r"\d{1,2}|100", won, re.ASCII):
         raise ValueError(f"a share is 0 to 100 percent, not {won!r:.40}")
@@ -100,7 +99,13 @@ def picture(task: str = "", seed: str = "", won: str = "") -> bytes:
         around = _scaled(790, 260, 1050, 520)
         pen.pieslice(around, -90, 270, fill=COLOURS["marigold"])
         pen.pieslice(around, -90, -90 + 3.6 * share, fill=COLOURS["indigo"])
-        _draw(pen, SAUDA if task in SELLING_TASKS else STRANGER, (740, 120), 110, "indigo-soft")
+        _draw(
+            pen,
+            SAUDA if get_task(task).learner == "seller" else STRANGER,
+            (740, 120),
+            110,
+            "indigo-soft",
+        )
         _draw(pen, "you", (990, 120), 110, "indigo-soft")
     out = io.BytesIO()
     small = image.resize(SIZE, Image.Resampling.LANCZOS).quantize(64)

@@ -22,7 +22,8 @@ from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from panels.site.cache import PageCache
-from panels.site.visitor import CALLER, OPEN
+from panels.site.sessions import OPEN
+from panels.ui.visitor import CALLER
 from sauda.fairness import FairGate, QueueFull, Visitor
 from sauda.fairness import Limits as GateLimits
 from sauda.serve.limits import Limiter, Refused, address_of, is_this_machine, json_object

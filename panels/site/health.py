@@ -18,7 +18,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp
 
 from panels.site.gate import API, Served
-from panels.site.visitor import OPEN
+from panels.site.sessions import OPEN
 from sauda.llm import backends
 from sauda.llm.process import CACHE_BYTES
 from sauda.serve.http import CAPACITY

@@ -22,7 +22,7 @@ from panels.site import card
 from panels.site.cache import PageCache
 from panels.site.gate import STEPS, TOOLS, Gate, OtherSites, Served, own_hosts
 from panels.site.health import add_pulse, health_route
-from panels.site.visitor import OPEN, SESSIONS, trust_proxies
+from panels.site.sessions import OPEN, SESSIONS, trust_proxies
 from panels.ui import theme
 from sauda.fairness import FairGate
 from sauda.records.store import ROOT

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from env import ARENA_TASKS, Episode, Policy, Task, get_task, rollout
-from panels.site.visitor import visitor_of_event
 from panels.ui.provenance import load_or_say
+from panels.ui.visitor import visitor_of_event
 from sauda.experiments.episodes import POLICIES, SEED
 from sauda.experiments.verify import needs_weights
 from sauda.games import game_of

@@ -10,8 +10,8 @@ from urllib.parse import parse_qsl, urlencode
 import gradio as gr
 from markupsafe import Markup
 
-from panels.site.visitor import CALLER, as_visitor, visitor_of
 from panels.ui.look import PARTS, QUIET
+from panels.ui.visitor import CALLER, as_visitor, visitor_of
 
 Updates = dict[Any, Any]  # new values, or components with new properties, by component
 

@@ -13,7 +13,7 @@ import pytest
 
 from app import build_app
 from panels.haggle.opponents import models
-from panels.site import visitor
+from panels.site import sessions
 from panels.site.gate import Served
 from panels.site.serving import serve
 from sauda.llm import backends
@@ -113,7 +113,7 @@ def served_page(build: Callable[[], gr.Blocks] = build_app) -> Iterator[Site]:
     It is made and called among `toy_models`. A page that another test still serves has its sessions
     back afterwards.
     """
-    blocks, former = build(), getattr(visitor.OPEN, "blocks", None)
+    blocks, former = build(), getattr(sessions.OPEN, "blocks", None)
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -123,5 +123,5 @@ def served_page(build: Callable[[], gr.Blocks] = build_app) -> Iterator[Site]:
         yield Site(address, app, served, shared)
     blocks.close()
     if former is not None:
-        visitor.OPEN.session_data.clear()
-        visitor.OPEN.set_blocks(former)
+        sessions.OPEN.session_data.clear()
+        sessions.OPEN.set_blocks(former)

@@ -21,8 +21,8 @@ from panels.gpu_arena.view import settlement
 from panels.gpu_arena.words import EXPERT, PUBLISHED, suggested_price
 from panels.results.evaluation import DRAWN
 from panels.results.reproduce import rows_of
-from panels.site.visitor import CALLER
 from panels.ui.tables import with_interval
+from panels.ui.visitor import CALLER
 from sauda.fairness import PAGE
 from sauda.llm.server import Failed, Loading, Ready
 from sauda.llm.types import NotReady

@@ -14,7 +14,8 @@ from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 from panels.site.cache import PIECE, PageCache
 from panels.site.gate import own_hosts
 from panels.site.serving import LONGEST, MINUTE, OncePerMinute
-from panels.site.visitor import INTERNAL, NO_SESSION, trusted_proxies, visitor_of
+from panels.site.sessions import INTERNAL, trusted_proxies
+from panels.ui.visitor import NO_SESSION, visitor_of
 from sauda.fairness import Visitor
 from sauda.serve.limits import NO_ADDRESS, Refused
 from tests.support.cases import rows

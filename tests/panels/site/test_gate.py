@@ -13,7 +13,7 @@ import gradio as gr
 import httpx
 import pytest
 
-from panels.site import visitor
+from panels.site import sessions
 from panels.site.cache import PageCache
 from panels.site.gate import (
     JOINS_OF_ADDRESS,
@@ -23,7 +23,7 @@ from panels.site.gate import (
     Served,
     own_hosts,
 )
-from panels.site.visitor import as_visitor, visitor_of_event
+from panels.ui.visitor import as_visitor, visitor_of_event
 from sauda.fairness import Visitor
 from sauda.records.store import ROOT
 from tests.support.cases import cases
@@ -277,9 +277,9 @@ def gate(monkeypatch) -> Gate:
     hosts = own_hosts({}, "127.0.0.1", behind_proxy=False)
     with gr.Blocks() as blocks:  # one event, which takes no values
         gr.Button().click(lambda: None, api_name="predict")
-    sessions = visitor.Sessions()
-    sessions.set_blocks(blocks)
-    monkeypatch.setattr("panels.site.gate.OPEN", sessions)
+    held = sessions.Sessions()
+    held.set_blocks(blocks)
+    monkeypatch.setattr("panels.site.gate.OPEN", held)
     made = Gate(app, Served(hosts, PageCache(), None, None))
     made.callers = callers
     return made

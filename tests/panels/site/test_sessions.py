@@ -17,11 +17,11 @@ from panels.gpu_arena import players
 from panels.haggle import game_view, opponents
 from panels.haggle.screen import Visit
 from panels.haggle.words import HINDI, translator
-from panels.site import visitor
+from panels.site import sessions
 from panels.site.cache import PageCache
 from panels.site.gate import HEADERS, Hosts, Served
 from panels.site.serving import stay_until_stopped
-from panels.site.visitor import OPEN, Sessions
+from panels.site.sessions import OPEN, Sessions
 from sauda.cloud import space
 from sauda.llm import backends
 from sauda.llm.server import Loading
@@ -145,7 +145,7 @@ def test_a_reloaded_page_shows_the_game_that_its_tab_had_begun(site):
     assert "Round 2" not in press("open", "new")
     problem = press("open", "later", "of-another-page")
     assert "lost as the page was restarted; this is a new one" in problem
-    del visitor.OPEN.session_data["before"]
+    del sessions.OPEN.session_data["before"]
     assert "this is a new one" in press("open", "latest", "before")
 
 

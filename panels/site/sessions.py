@@ -1,72 +1,23 @@
-"""Who makes a request, by browser tab and network address; and what the sessions of tabs keep.
+"""What the sessions of browser tabs keep, and which proxies are trusted to name a visitor.
 
 uvicorn reads FORWARDED_ALLOW_IPS: the addresses of trusted proxies, with commas between them. From
 such an address it takes the visitor from `X-Forwarded-For`: the last hop that is no trusted proxy.
 """
 
 import os
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import closing
-from contextvars import ContextVar
+from collections.abc import Mapping
 from datetime import datetime
-from functools import partial
-from inspect import isgeneratorfunction
 from types import SimpleNamespace
 from typing import Any
 
 import gradio as gr
 from gradio.state_holder import SessionState, StateHolder  # noqa: TID251 - see "Sessions" below
 
-from sauda.fairness import PAGE, Visitor
-from sauda.serve.limits import NO_ADDRESS, normalize_address, to_give_way
+from sauda.serve.limits import NO_ADDRESS, to_give_way
 
-NO_SESSION = ""  # a caller of the API need not name a session
 VARIABLE = "FORWARDED_ALLOW_IPS"
 # The proxy of a Space reaches its container from an internal address.
 INTERNAL = "127.0.0.1,::1,10.0.0.0/8,100.64.0.0/10,172.16.0.0/12,192.168.0.0/16,fc00::/7"
-# The gate sets it for calls outside the queue; in the queue an event's function does, `as_visitor`.
-CALLER: ContextVar[Visitor] = ContextVar("caller", default=PAGE)
-
-
-def visitor_of(request: gr.Request) -> Visitor:
-    """The caller behind `request`.
-
-    The session is the caller's own claim, so a limit that must hold counts addresses. uvicorn has
-    already put the address of a trusted proxy's client in `request.client`.
-    """
-    client = request.client
-    address = normalize_address(client.host) if client else NO_ADDRESS
-    return Visitor(request.session_hash or NO_SESSION, address)
-
-
-def visitor_of_event() -> Visitor:
-    """Who started the event whose function runs; the page itself outside of events."""
-    return CALLER.get()
-
-
-def as_visitor(function: Callable) -> Callable:
-    """`function` for an event of Gradio's queue; while it runs `visitor_of_event` is the caller."""
-
-    def call(request: gr.Request, *given: Any) -> Any:
-        CALLER.set(visitor_of(request))
-        return function(*given)
-
-    def steps(request: gr.Request, *given: Any) -> Iterator[Any]:
-        visitor = visitor_of(request)
-        with closing(function(*given)) as each:
-            while True:
-                CALLER.set(visitor)  # each step may run in another thread
-                try:
-                    value = next(each)
-                except StopIteration:
-                    return
-                yield value
-
-    seen = steps if isgeneratorfunction(function) else call
-    origin = function.func if isinstance(function, partial) else function
-    for name in ("__module__", "__name__", "__qualname__"):  # by which Gradio lists events
-        setattr(seen, name, getattr(origin, name))
-    return seen
 
 
 def trusted_proxies(environment: Mapping[str, str]) -> str:
