@@ -1,13 +1,17 @@
-"""What the Hub reads of the project: a data set that is an environment and a benchmark, and models.
+"""What the Hub reads of the project: a data set that is an environment and a benchmark, models, and
+a Space in which recorded games are read with Inspect's viewer.
 
-Both are folders that are written from the artifacts, their cards by `cards.jinja`. What the Hub
-looks for is documented there under "Environment datasets" and "Evaluation results".
+Each is a folder that is written from the artifacts, its card by `cards.jinja`. What the Hub looks
+for is documented there under "Environment datasets" and "Evaluation results".
 """
 
 import json
 import shutil
+import subprocess
+import sys
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +20,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from env import TASKS, new_chat
 from env.fingerprint import of_opponents, of_prompt, of_rules
+from sauda.cloud.space import NoEnvironment, in_fresh
 from sauda.games import RANKED
 from sauda.llm.model import ADAPTERS, HUB, TRAINED
 from sauda.records.kinds import ENTRIES
@@ -60,9 +65,15 @@ def write_dataset(folder: Path, space: str, seeds: int) -> None:
     _write_yaml(folder / "environment.yaml", _environment(space))
     _write_yaml(folder / "eval.yaml", _benchmark())
     compared = [row for artifact in map(load, COMPARED) for row in artifact.data.rows]
-    hashes = {n: (of_rules(t), of_opponents(t), of_prompt(t)) for n, t in TASKS.items()}
+    hashes = {name: _hashes(name) for name in TASKS}
     about = {"space": space, "seeds": seeds, "configs": CONFIGS, "hashes": hashes}
     _write_card(folder, "dataset", rows=compared, **about)
+
+
+@cache
+def _hashes(task: str) -> tuple[str, str, str]:
+    """The fingerprints of a task's rules, opponents and prompt."""
+    return of_rules(TASKS[task]), of_opponents(TASKS[task]), of_prompt(TASKS[task])
 
 
 def _task_rows(split: str, seeds: int) -> Iterator[dict[str, Any]]:
@@ -108,6 +119,76 @@ def _benchmark() -> dict[str, Any]:
     tasks = [{"id": task_id(name), "config": "tasks", "split": "holdout"} for name in RANKED]
     row = {"name": "Sauda", "description": about, "evaluation_framework": "inspect-ai"}
     return row | {"tasks": tasks}
+
+
+# The logs
+
+
+def write_logs(folder: Path) -> None:
+    """Write a static Space: Inspect's viewer of all games of the comparisons and some whole ones.
+
+    Raises NoEnvironment where the package index does not give inspect-ai.
+    """
+    logs = [log for artifact in map(load, COMPARED) for log in _logs_of(artifact)]
+    logs += _logs_of_whole_games()
+    script = Path(__file__).with_name("inspect_logs.py")
+    command = in_fresh(sys.executable, ["--with", "inspect-ai"], script, folder)
+    run = subprocess.run(command, input=json.dumps(logs), capture_output=True, text=True)
+    if run.returncode:
+        raise NoEnvironment(f"inspect-ai: {run.stderr.strip()[-800:]}")
+    compared = [row for artifact in map(load, COMPARED) for row in artifact.data.rows]
+    _write_card(folder, "logs", rows=compared, logs=len(logs))
+
+
+def _logs_of(artifact: Artifact) -> Iterator[dict[str, Any]]:
+    """A log for each row of a comparison, with the figures of its games."""
+    games = {(frame.task[0], frame.policy[0]): frame for frame in _games_in(artifact)}
+    for row in artifact.data.rows:
+        figures = games[row.task, row.policy].drop(columns=["task", "policy", "file"])
+        grade = {name: getattr(row.grade, name) for name in ("mean", "low", "high")}
+        played = json.loads(figures.to_json(orient="records"))
+        yield _log(artifact, row.task, row.policy, played, grade)
+
+
+def _logs_of_whole_games() -> Iterator[dict[str, Any]]:
+    """A log for each player and task of which some games are on record move by move."""
+    shown, pairs = load("episodes/showcase.json"), load("episodes/before_after.json")
+    compared = [pair for task in pairs.data.as_json()["tasks"] for pair in task["chosen"]]
+    chosen = [pair[when] for pair in compared for when in ("before", "after")]
+    for artifact, games in ((shown, shown.data.as_json()["episodes"]), (pairs, chosen)):
+        by_player = defaultdict(list)
+        for game in games:
+            by_player[game["task"], game["policy"]].append(game)
+        for (task, player), played in by_player.items():
+            yield _log(artifact, task, player, played, {})
+
+
+def _log(
+    artifact: Artifact, task: str, player: str, games: Sequence[Mapping[str, Any]], grade: Any
+) -> dict[str, Any]:
+    """A log as `inspect_logs.py` takes it."""
+    hashes = dict(zip(("rules", "opponents", "prompt"), _hashes(task), strict=True))
+    about = {"file": artifact.file, "command": artifact.made["command"], **hashes}
+    plain = ("seed", "end", "grade", "moves", "replies", "task", "policy")
+    samples = [
+        {
+            "input": f"sauda play --task {task} --policy {player} --seed {game['seed']}",
+            **{name: game[name] for name in ("seed", "end", "grade")},
+            "moves": [_move(move, task) for move in game["moves"]] if not grade else [],
+            "figures": {name: game[name] for name in game if name not in plain},
+        }
+        for game in games
+    ]
+    named = {"created": artifact.made["created"], "task": task, "model": player}
+    return {**named, "metadata": about, "grade": grade, "games": samples}
+
+
+def _move(move: Mapping[str, Any], task: str) -> tuple[bool, str]:
+    """Whether the learner made a recorded move, and the move as JSON."""
+    agent, told = move["agent"], {name: move[name] for name in move if name != "agent"}
+    text = json.dumps(told, ensure_ascii=False)
+    own = agent == TASKS[task].learner
+    return own, text if own else f"{agent}: {text}"
 
 
 # A model
