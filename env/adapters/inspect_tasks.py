@@ -12,12 +12,7 @@ from typing import Any
 
 from inspect_ai import Task, task
 from inspect_ai.dataset import MemoryDataset, Sample
-from inspect_ai.model import (
-    ChatMessage,
-    ChatMessageAssistant,
-    ChatMessageSystem,
-    ChatMessageUser,
-)
+from inspect_ai.model import ChatMessage
 from inspect_ai.scorer import Score, Scorer, Target, mean, scorer, stderr
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 
@@ -29,16 +24,11 @@ except ImportError:  # the package without the project around it
     oracle = None
 
 HOLDOUT = 50_000  # the first of the seeds that no training saw
-MESSAGES = {
-    "system": ChatMessageSystem,
-    "user": ChatMessageUser,
-    "assistant": ChatMessageAssistant,
-}
 
 
 def chat_of(game: ChatGame) -> list[ChatMessage]:
     """What a model is asked now."""
-    return [MESSAGES[message["role"]](content=message["content"]) for message in game.messages()]
+    return Sample(input=game.messages()).input
 
 
 @solver

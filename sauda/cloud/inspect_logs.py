@@ -7,59 +7,42 @@ logs as JSON, each with the names that it has here.
 
 import json
 import sys
-from collections.abc import Mapping
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from inspect_ai.log import (
-    EvalConfig,
-    EvalDataset,
-    EvalLog,
-    EvalMetric,
-    EvalResults,
-    EvalSample,
-    EvalScore,
-    EvalSpec,
-    EvalStats,
-    bundle_log_dir,
-    write_eval_log,
-)
-from inspect_ai.model import ChatMessageAssistant, ChatMessageUser
-from inspect_ai.scorer import Score
+from inspect_ai.log import EvalLog, bundle_log_dir, write_eval_log
 
 
-def log_of(row: Mapping[str, Any]) -> EvalLog:
+def log_of(row: dict[str, Any]) -> EvalLog:
     """The games of a player at a task; its grade has the figures on record, where there are any."""
-    samples = [sample_of(game) for game in row["games"]]
-    figures = {name: EvalMetric(name=name, value=row["grade"][name]) for name in row["grade"]}
-    about = {name: row[name] for name in ("created", "task", "model", "metadata")}
-    dataset = EvalDataset(name=row["task"], samples=len(samples))
-    score = EvalScore(name="grade", scorer="grade", metrics=figures)
+    samples, grade = [sample_of(game) for game in row["games"]], row.pop("grade")
     counts = {"total_samples": len(samples), "completed_samples": len(samples)}
-    return EvalLog(
-        status="success",
-        eval=EvalSpec(dataset=dataset, config=EvalConfig(), **about),
-        results=EvalResults(scores=[score], **counts),
-        stats=EvalStats(started_at=row["created"], completed_at=row["created"]),
-        samples=samples,
-    )
+    metrics = {name: {"name": name, "value": grade[name]} for name in grade}
+    score = {"name": "grade", "scorer": "grade", "metrics": metrics}
+    about = {name: row[name] for name in ("created", "task", "model", "metadata")}
+    dataset = {"name": row["task"], "samples": len(samples)}
+    fields = {
+        "status": "success",
+        "eval": {**about, "dataset": dataset, "config": {}},
+        "results": {"scores": [score], **counts},
+        "stats": {"started_at": row["created"], "completed_at": row["created"]},
+        "samples": samples,
+    }
+    return EvalLog.model_validate(fields)
 
 
-def sample_of(game: Mapping[str, Any]) -> EvalSample:
+def sample_of(game: dict[str, Any]) -> dict[str, Any]:
     """A game: the command that plays it, its moves where they are on record, its grade."""
-    messages = [
-        (ChatMessageAssistant if own else ChatMessageUser)(content=text)
-        for own, text in game["moves"]
-    ]
-    return EvalSample(
-        id=game["seed"],
-        epoch=1,
-        input=game["input"],
-        target="",
-        messages=messages,
-        scores={"grade": Score(value=game["grade"], answer=game["end"])},
-        metadata=game["figures"],
-    )
+    roles = [("assistant" if own else "user", text) for own, text in game["moves"]]
+    return {
+        "id": game["seed"],
+        "epoch": 1,
+        "input": game["input"],
+        "target": "",
+        "messages": [{"role": role, "content": text} for role, text in roles],
+        "scores": {"grade": {"value": game["grade"], "answer": game["end"]}},
+        "metadata": game["figures"],
+    }
 
 
 if __name__ == "__main__":
