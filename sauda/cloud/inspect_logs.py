@@ -34,14 +34,15 @@ def log_of(row: dict[str, Any]) -> EvalLog:
 def sample_of(game: dict[str, Any]) -> dict[str, Any]:
     """A game: the command that plays it, its moves where they are on record, its grade."""
     roles = [("assistant" if own else "user", text) for own, text in game["moves"]]
+    figures = game["figures"]
     return {
-        "id": game["seed"],
+        "id": figures["seed"],
         "epoch": 1,
         "input": game["input"],
         "target": "",
         "messages": [{"role": role, "content": text} for role, text in roles],
-        "scores": {"grade": {"value": game["grade"], "answer": game["end"]}},
-        "metadata": game["figures"],
+        "scores": {"grade": {"value": figures["grade"], "answer": figures["end"]}},
+        "metadata": figures,
     }
 
 

@@ -12,6 +12,7 @@ import sys
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -153,42 +154,29 @@ def _logs_of(artifact: Artifact) -> Iterator[dict[str, Any]]:
 def _logs_of_whole_games() -> Iterator[dict[str, Any]]:
     """A log for each player and task of which some games are on record move by move."""
     shown, pairs = load("episodes/showcase.json"), load("episodes/before_after.json")
-    compared = [pair for task in pairs.data.as_json()["tasks"] for pair in task["chosen"]]
-    chosen = [pair[when] for pair in compared for when in ("before", "after")]
-    for artifact, games in ((shown, shown.data.as_json()["episodes"]), (pairs, chosen)):
-        by_player = defaultdict(list)
-        for game in games:
-            by_player[game["task"], game["policy"]].append(game)
-        for (task, player), played in by_player.items():
-            yield _log(artifact, task, player, played, {})
+    chosen = [pair for task in pairs.data.as_json()["tasks"] for pair in task["chosen"]]
+    played = [(shown, game) for game in shown.data.as_json()["episodes"]]
+    played += [(pairs, pair[when]) for when in ("before", "after") for pair in chosen]
+    for cell, same in groupby(played, lambda each: (each[1]["task"], each[1]["policy"])):
+        artifacts, games = zip(*same, strict=True)
+        yield _log(artifacts[0], *cell, games, {})
 
 
 def _log(
     artifact: Artifact, task: str, player: str, games: Sequence[Mapping[str, Any]], grade: Any
 ) -> dict[str, Any]:
-    """A log as `inspect_logs.py` takes it."""
+    """A log as `inspect_logs.py` takes it; a game whose moves are only counted shows none."""
     hashes = dict(zip(("rules", "opponents", "prompt"), _hashes(task), strict=True))
     about = {"file": artifact.file, "command": artifact.made["command"], **hashes}
-    plain = ("seed", "end", "grade", "moves", "replies", "task", "policy")
-    samples = [
-        {
-            "input": f"sauda play --task {task} --policy {player} --seed {game['seed']}",
-            **{name: game[name] for name in ("seed", "end", "grade")},
-            "moves": [_move(move, task) for move in game["moves"]] if not grade else [],
-            "figures": {name: game[name] for name in game if name not in plain},
-        }
-        for game in games
-    ]
+    learner, samples = TASKS[task].learner, []
+    for game in games:
+        moves = game["moves"] if isinstance(game.get("moves"), list) else ()
+        said = [(move["agent"] == learner, json.dumps(move, ensure_ascii=False)) for move in moves]
+        play = f"sauda play --task {task} --policy {player} --seed {game['seed']}"
+        figures = {n: game[n] for n in game if n not in ("task", "policy", "moves", "replies")}
+        samples.append({"input": play, "moves": said, "figures": figures})
     named = {"created": artifact.made["created"], "task": task, "model": player}
     return {**named, "metadata": about, "grade": grade, "games": samples}
-
-
-def _move(move: Mapping[str, Any], task: str) -> tuple[bool, str]:
-    """Whether the learner made a recorded move, and the move as JSON."""
-    agent, told = move["agent"], {name: move[name] for name in move if name != "agent"}
-    text = json.dumps(told, ensure_ascii=False)
-    own = agent == TASKS[task].learner
-    return own, text if own else f"{agent}: {text}"
 
 
 # A model
