@@ -7,7 +7,7 @@ HOST ?= 127.0.0.1
 PORT ?= 7860
 RUNS ?= runs
 
-.PHONY: run test nightly quick checksums train-mini train-toy lint format lock sbom chromium
+.PHONY: run test nightly doors quick checksums train-mini train-toy lint format lock sbom chromium
 
 run: .venv/ready
 	$(BIN)/python -m sauda weights
@@ -21,6 +21,11 @@ test: .venv/ready chromium
 nightly: .venv/ready chromium
 	$(BIN)/python -m sauda weights
 	$(BIN)/python -m pytest -n 2 --dist loadgroup -m nightly
+
+# The same games through every door of docs/hubs.md, each with its own program: ends with a table.
+doors: .venv/ready
+	$(BIN)/python -m sauda weights
+	$(BIN)/python -m pytest -q -s -n 0 tests/env/test_doors.py
 
 # Under 90 seconds on two cores, while the code is being changed.
 quick: .venv/ready

@@ -4,6 +4,7 @@ The browser fills the page's own address in the programs, so that each runs as p
 """
 
 import atexit
+import os
 import re
 import shutil
 import tempfile
@@ -61,6 +62,7 @@ def build() -> None:
         with gr.Tab("Files", id="files") as tab:
             gr.HTML(
                 heading("The files", "Every measured or published figure of this page is in one.")
+                + on_the_hub(os.environ)
             )
             _offer_zip()
             told = note(
@@ -162,6 +164,12 @@ def _seed_in(value: object) -> int:
 
 
 # The files ---------------------------------------------------------------------------------------
+
+
+def on_the_hub(environment: Mapping[str, str]) -> Markup:
+    """Links to the data set and the model on the Hub; where neither is named, what makes them."""
+    named = (environment.get(variable, "") for variable in ("SAUDA_DATASET", "SAUDA_ADAPTER"))
+    return HTML.on_the_hub(*named)
 
 
 def listing(root: Path = ROOT) -> Markup:

@@ -2,36 +2,33 @@
 
     inspect eval sauda_env/open --model openai/gpt-5 -T games=40
 
-A sample is the game of a seed, and its scores are the figures of the game. A model that takes a
-seed for each reply is handed the one of recorded games, so it plays them again to the last digit.
+A sample is the game of a seed, and its scores are the figures of the game. Where the whole project
+can be imported, they have the regret as well: the grade of an oracle that knows what the game
+hides, less that of the game. The package alone has no oracle and leaves it out. A model that takes
+a seed for each reply is handed the one of recorded games, so it plays them to the last digit.
 """
 
 from typing import Any
 
 from inspect_ai import Task, task
 from inspect_ai.dataset import MemoryDataset, Sample
-from inspect_ai.model import (
-    ChatMessage,
-    ChatMessageAssistant,
-    ChatMessageSystem,
-    ChatMessageUser,
-)
+from inspect_ai.model import ChatMessage
 from inspect_ai.scorer import Score, Scorer, Target, mean, scorer, stderr
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 
 from .. import TASKS, ChatGame, fingerprint, get_task, new_chat
 
+try:
+    from sauda.sessions.review import oracle
+except ImportError:  # the package without the project around it
+    oracle = None
+
 HOLDOUT = 50_000  # the first of the seeds that no training saw
-MESSAGES = {
-    "system": ChatMessageSystem,
-    "user": ChatMessageUser,
-    "assistant": ChatMessageAssistant,
-}
 
 
 def chat_of(game: ChatGame) -> list[ChatMessage]:
     """What a model is asked now."""
-    return [MESSAGES[message["role"]](content=message["content"]) for message in game.messages()]
+    return Sample(input=game.messages()).input
 
 
 @solver
@@ -52,7 +49,10 @@ def play(name: str, constrained: bool = False) -> Solver:
                 options["extra_body"] = {"response_format": asked}
             state = await generate(state, tool_calls="none", **options)
             game.reply(state.output.completion)
-        state.store.set("figures", game.figures())
+        row = game.figures()
+        if oracle and (best := oracle(name, state.metadata["seed"])):
+            row["regret"] = best.grade - row["grade"]
+        state.store.set("figures", row)
         state.store.set("end", str(game.episode().end))
         return state
 
@@ -61,7 +61,10 @@ def play(name: str, constrained: bool = False) -> Solver:
 
 @scorer(metrics={"*": [mean(), stderr()]})
 def figures() -> Scorer:
-    """The figures of the game: grade, success, forfeit, words, and in the bazaar deal."""
+    """The figures of the game: grade, success, forfeit, words; deal and regret where there are.
+
+    A regret may be below 0, since the oracle's grade in the bazaar is what it expects.
+    """
 
     async def score(state: TaskState, target: Target) -> Score:
         return Score(value=state.store.get("figures"), answer=state.store.get("end"))

@@ -10,7 +10,6 @@ const MEANT = {401: "does not take the key", 402: "asks for a payment", 404: "ha
 const ALONE = {credentials: "omit", redirect: "error", referrerPolicy: "no-referrer", cache: "no-store"};
 let entry = null, turn = null, busy = false, running = false, read = 0, written = 0, ended = 0;
 class Stopped extends Error {}
-class Refused extends Stopped {} // for now, so the same call may be made again
 const wait = (seconds) => new Promise((resolve) => { setTimeout(resolve, 1000 * seconds); });
 const say = (text) => { part("sauda-now").textContent = text; };
 const fault = (text) => { part("sauda-fault").textContent = text.charAt(0).toUpperCase() + text.slice(1); };
@@ -23,35 +22,29 @@ function reason_in(text) {
     return String(detail ?? error.message);
   } catch { return text; }
 }
-// The JSON object at `url`; Stopped, with a sentence, where there is none.
-async function once(who, url, options) {
-  const answer = await fetch(url, options).catch(() => {
-    throw new Refused(`${who} does not answer, or lets no page of another site ask (CORS)`);
-  });
-  const text = (await answer.text()).trim();
-  if (!answer.ok) {
+// The JSON object at `url`, asked for again where it is refused for now; Stopped, with a sentence.
+async function ask(who, url, options, waits = WAITS) {
+  let why = `${who} does not answer, or lets no page of another site ask (CORS)`, for_now = true;
+  const answer = await fetch(url, options).catch(() => null), text = (await answer?.text())?.trim();
+  if (answer?.ok) {
+    try { return JSON.parse(text); } catch { throw new Stopped(`${who} answers no JSON object`); }
+  }
+  if (answer) {
     const key = field("key").value.trim(), reason = reason_in(text);
     const told = (key ? reason.replaceAll(key, "…") : reason).slice(0, 300); // some quote it
-    const for_now = answer.status === 429 || answer.status >= 500;
+    for_now = answer.status === 429 || answer.status >= 500;
     const meant = MEANT[answer.status] ?? (for_now ? "fails" : "refuses the call");
-    throw new (for_now ? Refused : Stopped)(`${who} ${meant} (status ${answer.status}): ${told}`);
+    why = `${who} ${meant} (status ${answer.status}): ${told}`;
   }
-  try { return JSON.parse(text); } catch { throw new Stopped(`${who} answers no JSON object`); }
-}
-async function again(...call) {
-  for (const seconds of WAITS) {
-    try { return await once(...call); } catch (error) {
-      if (!(error instanceof Refused) || !running) throw error;
-      fault(`${error.message}; again in ${seconds} s`);
-    }
-    await wait(seconds);
-  }
-  return once(...call);
+  if (!for_now || !running || !waits.length) throw new Stopped(why);
+  fault(`${why}; again in ${waits[0]} s`);
+  await wait(waits[0]);
+  return ask(who, url, options, waits.slice(1));
 }
 function sent(body, headers = {}) {
   return {method: "POST", headers: {"Content-Type": "application/json", ...headers}, body: JSON.stringify(body)};
 }
-const page = (path, body) => again("the page", `${home}leaderboard${path}`, body && sent(body));
+const page = (path, body) => ask("the page", `${home}leaderboard${path}`, body && sent(body));
 
 // The model's reply to a prompt. One without words is no move, so it is asked for again.
 async function complete(messages) {
@@ -59,7 +52,7 @@ async function complete(messages) {
   const call = sent({model: field("model").value.trim(), messages}, key && {Authorization: `Bearer ${key}`});
   let why = "";
   for (let tries = 0; tries < 3; tries++) {
-    const {choices, usage} = await again("the provider", `${base}/chat/completions`, {...call, ...ALONE});
+    const {choices, usage} = await ask("the provider", `${base}/chat/completions`, {...call, ...ALONE});
     const {message, finish_reason} = choices?.[0] ?? {};
     if (!message) throw new Stopped("the provider’s answer holds no message of a model");
     read += usage?.prompt_tokens ?? 0;
@@ -133,7 +126,7 @@ const PRESSED = {
     opened?.close();
     if (!code) throw new Stopped("the window of OpenRouter was closed before it gave a code");
     const given = {...sent({code, code_verifier, ...method}), ...ALONE}, api = "https://openrouter.ai/api/v1";
-    field("key").value = (await again("OpenRouter", `${api}/auth/keys`, given)).key;
+    field("key").value = (await ask("OpenRouter", `${api}/auth/keys`, given)).key;
     field("base").value = api;
   },
 };

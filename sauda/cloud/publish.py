@@ -1,13 +1,18 @@
-"""What the Hub reads of the project: a data set that is an environment and a benchmark, and models.
+"""What the Hub reads of the project: a data set that is an environment and a benchmark, models, and
+a Space in which recorded games are read with Inspect's viewer.
 
-Both are folders that are written from the artifacts, their cards by `cards.jinja`. What the Hub
-looks for is documented there under "Environment datasets" and "Evaluation results".
+Each is a folder that is written from the artifacts, its card by `cards.jinja`. What the Hub looks
+for is documented there under "Environment datasets" and "Evaluation results".
 """
 
 import json
 import shutil
+import subprocess
+import sys
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +21,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from env import TASKS, new_chat
 from env.fingerprint import of_opponents, of_prompt, of_rules
+from sauda.cloud.space import NoEnvironment, in_fresh
 from sauda.games import RANKED
 from sauda.llm.model import ADAPTERS, HUB, TRAINED
 from sauda.records.kinds import ENTRIES
@@ -60,9 +66,15 @@ def write_dataset(folder: Path, space: str, seeds: int) -> None:
     _write_yaml(folder / "environment.yaml", _environment(space))
     _write_yaml(folder / "eval.yaml", _benchmark())
     compared = [row for artifact in map(load, COMPARED) for row in artifact.data.rows]
-    hashes = {n: (of_rules(t), of_opponents(t), of_prompt(t)) for n, t in TASKS.items()}
+    hashes = {name: _hashes(name) for name in TASKS}
     about = {"space": space, "seeds": seeds, "configs": CONFIGS, "hashes": hashes}
     _write_card(folder, "dataset", rows=compared, **about)
+
+
+@cache
+def _hashes(task: str) -> tuple[str, str, str]:
+    """The fingerprints of a task's rules, opponents and prompt."""
+    return of_rules(TASKS[task]), of_opponents(TASKS[task]), of_prompt(TASKS[task])
 
 
 def _task_rows(split: str, seeds: int) -> Iterator[dict[str, Any]]:
@@ -108,6 +120,63 @@ def _benchmark() -> dict[str, Any]:
     tasks = [{"id": task_id(name), "config": "tasks", "split": "holdout"} for name in RANKED]
     row = {"name": "Sauda", "description": about, "evaluation_framework": "inspect-ai"}
     return row | {"tasks": tasks}
+
+
+# The logs
+
+
+def write_logs(folder: Path) -> None:
+    """Write a static Space: Inspect's viewer of all games of the comparisons and some whole ones.
+
+    Raises NoEnvironment where the package index does not give inspect-ai.
+    """
+    logs = [log for artifact in map(load, COMPARED) for log in _logs_of(artifact)]
+    logs += _logs_of_whole_games()
+    script = Path(__file__).with_name("inspect_logs.py")
+    command = in_fresh(sys.executable, ["--with", "inspect-ai"], script, folder)
+    run = subprocess.run(command, input=json.dumps(logs), capture_output=True, text=True)
+    if run.returncode:
+        raise NoEnvironment(f"inspect-ai: {run.stderr.strip()[-800:]}")
+    compared = [row for artifact in map(load, COMPARED) for row in artifact.data.rows]
+    _write_card(folder, "logs", rows=compared, logs=len(logs))
+
+
+def _logs_of(artifact: Artifact) -> Iterator[dict[str, Any]]:
+    """A log for each row of a comparison, with the figures of its games."""
+    games = {(frame.task[0], frame.policy[0]): frame for frame in _games_in(artifact)}
+    for row in artifact.data.rows:
+        figures = games[row.task, row.policy].drop(columns=["task", "policy", "file"])
+        grade = {name: getattr(row.grade, name) for name in ("mean", "low", "high")}
+        played = json.loads(figures.to_json(orient="records"))
+        yield _log(artifact, row.task, row.policy, played, grade)
+
+
+def _logs_of_whole_games() -> Iterator[dict[str, Any]]:
+    """A log for each player and task of which some games are on record move by move."""
+    shown, pairs = load("episodes/showcase.json"), load("episodes/before_after.json")
+    chosen = [pair for task in pairs.data.as_json()["tasks"] for pair in task["chosen"]]
+    played = [(shown, game) for game in shown.data.as_json()["episodes"]]
+    played += [(pairs, pair[when]) for when in ("before", "after") for pair in chosen]
+    for cell, same in groupby(played, lambda each: (each[1]["task"], each[1]["policy"])):
+        artifacts, games = zip(*same, strict=True)
+        yield _log(artifacts[0], *cell, games, {})
+
+
+def _log(
+    artifact: Artifact, task: str, player: str, games: Sequence[Mapping[str, Any]], grade: Any
+) -> dict[str, Any]:
+    """A log as `inspect_logs.py` takes it; a game whose moves are only counted shows none."""
+    hashes = dict(zip(("rules", "opponents", "prompt"), _hashes(task), strict=True))
+    about = {"file": artifact.file, "command": artifact.made["command"], **hashes}
+    learner, samples = TASKS[task].learner, []
+    for game in games:
+        moves = game["moves"] if isinstance(game.get("moves"), list) else ()
+        said = [(move["agent"] == learner, json.dumps(move, ensure_ascii=False)) for move in moves]
+        play = f"sauda play --task {task} --policy {player} --seed {game['seed']}"
+        figures = {n: game[n] for n in game if n not in ("task", "policy", "moves", "replies")}
+        samples.append({"input": play, "moves": said, "figures": figures})
+    named = {"created": artifact.made["created"], "task": task, "model": player}
+    return {**named, "metadata": about, "grade": grade, "games": samples}
 
 
 # A model

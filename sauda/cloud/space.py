@@ -167,21 +167,29 @@ except BaseException as error:
 """
 
 
-class NoEnvironment(RuntimeError):
+class NoEnvironment(CloudFault):
     """No fresh environment could be made; the message says why."""
 
 
-def import_faults(folder: Path, python: str, packages: Sequence[str]) -> list[str]:
-    """What is wrong where the app of a staged folder is loaded in a new environment.
+def in_fresh(python: str, packages: Sequence[str], *arguments: object) -> list[str]:
+    """The command that runs a Python of a version such as "3.12" in a new environment.
 
-    The environment has the Python of a version such as "3.12" and `packages`, in uv's options, from
-    the index that uv is set to. Raises NoEnvironment where uv, this Python or a package is missing.
+    The environment has `packages`, in uv's options, from the index that uv is set to. Raises
+    NoEnvironment where uv is missing.
     """
     uv = shutil.which("uv", path=os.pathsep.join([str(Path(sys.executable).parent), os.defpath]))
     if uv is None:
         raise NoEnvironment("uv is not installed: `pip install -e .[dev]` brings it")
     fresh = ["run", "--quiet", "--isolated", "--no-project", "--no-python-downloads"]
-    command = [uv, *fresh, "--python", python, *packages, "python", "-P", "-c", LOAD_APP]
+    return [uv, *fresh, "--python", python, *packages, "python", "-P", *map(str, arguments)]
+
+
+def import_faults(folder: Path, python: str, packages: Sequence[str]) -> list[str]:
+    """What is wrong where the app of a staged folder is loaded in a new environment.
+
+    Raises NoEnvironment where uv, this Python or a package is missing.
+    """
+    command = in_fresh(python, packages, "-c", LOAD_APP)
     run = subprocess.run(command, cwd=folder, capture_output=True, text=True)
     fault = (run.stderr.strip().splitlines() or [""])[-1]
     if run.returncode and not fault.startswith("importing app: "):

@@ -28,7 +28,8 @@ def add(commands: Any) -> None:
     model = add_command(verbs, "model", publish, about)
     model.add_argument("adapter", help="under artifacts/adapters/, such as sft")
     model.add_argument("--dataset", required=True, metavar="OWNER/NAME", help="the benchmark")
-    for verb in (dataset, model):
+    logs = add_command(verbs, "logs", publish, "a static Space: Inspect's viewer of recorded games")
+    for verb in (dataset, model, logs):
         verb.add_argument("--folder", required=True, type=Path, help="to write, new")
         about = "repository of the Hub; without it nothing is sent"
         verb.add_argument("--upload", metavar="OWNER/NAME", help=about)
@@ -70,21 +71,23 @@ def publish(options: argparse.Namespace) -> None:
     """
     from huggingface_hub import HfApi
 
-    from sauda.cloud.publish import write_dataset, write_model
+    from sauda.cloud.publish import write_dataset, write_logs, write_model
 
-    folder = options.folder
+    folder, kind = options.folder, "space" if options.kind == "logs" else options.kind
     folder.mkdir(parents=True, exist_ok=True)
     if any(folder.iterdir()):
         raise ValueError(f"{folder} holds something; name a new folder")
     if options.kind == "dataset":
         write_dataset(folder, options.space, options.seeds)
-    else:
+    elif options.kind == "model":
         write_model(folder, options.adapter, options.dataset)
+    else:
+        write_logs(folder)
     size = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()) / 2**20
     print(f"wrote {folder}, {size:.1f} MiB")
     if not options.upload:
-        print(f"a dry run: --upload OWNER/NAME sends it to the Hub as a {options.kind}")
+        print(f"a dry run: --upload OWNER/NAME sends it to the Hub as a {kind}")
         return
-    api, about = HfApi(), {"repo_id": options.upload, "repo_type": options.kind}
-    api.create_repo(**about, exist_ok=True)
+    api, about = HfApi(), {"repo_id": options.upload, "repo_type": kind}
+    api.create_repo(**about, exist_ok=True, space_sdk="static" if kind == "space" else None)
     print(api.upload_folder(**about, folder_path=folder, delete_patterns="*"))

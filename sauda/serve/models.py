@@ -124,7 +124,7 @@ def models_app(service: ReplyService, names: Sequence[str]) -> FastAPI:
     def refuse(request: Request, error: Refused | ReplyError) -> JSONResponse:
         """An error as OpenAI's clients read it."""
         headers = {"Retry-After": f"{error.seconds:.0f}"} if hasattr(error, "seconds") else {}
-        return JSONResponse(fault(error), status_of(error), headers)
+        return JSONResponse(*fault(error), headers)
 
     return app
 
@@ -179,7 +179,7 @@ async def events(asked: Chat, reply: Reply, more: AsyncIterator[Reply]) -> Async
                 break
             sent, reply = len(reply.text), await anext(more)
     except ReplyError as error:  # the status is sent already, so the stream says it
-        yield event(fault(error))
+        yield event(fault(error)[0])
         return
     yield event(answer(asked, kind, {"delta": {}}, reply))
     if asked.stream_options.get("include_usage"):
@@ -202,12 +202,8 @@ def usage_of(reply: Reply) -> dict[str, int]:
     return {"prompt_tokens": read, "completion_tokens": written, "total_tokens": read + written}
 
 
-def status_of(error: Refused | ReplyError) -> int:
-    """The status of HTTP that says what went wrong."""
-    return error.status if isinstance(error, Refused) else STATUS.get(type(error), 502)
-
-
-def fault(error: Refused | ReplyError) -> dict[str, Any]:
-    """An error as OpenAI's clients read it."""
-    kind = "invalid_request_error" if status_of(error) < 500 else "server_error"
-    return {"error": {"message": str(error), "type": kind, "param": None, "code": None}}
+def fault(error: Refused | ReplyError) -> tuple[dict[str, Any], int]:
+    """An error as OpenAI's clients read it, and its status of HTTP."""
+    status = error.status if isinstance(error, Refused) else STATUS.get(type(error), 502)
+    kind = "invalid_request_error" if status < 500 else "server_error"
+    return {"error": {"message": str(error), "type": kind, "param": None, "code": None}}, status

@@ -175,12 +175,9 @@ function bubble(move, gloss) {
 }
 function patience(t, over) {
   const {discount, deadline} = t.own, rounds = {used: t.round, left: t.rounds - t.round, all: t.rounds};
-  const bead = (_, at) => el(`span${at < t.round ? ".spent" : ""}${at + 1 === deadline ? ".due" : ""}`);
-  return el("div.patience", {},
-    el("span.beads", {ariaHidden: "true"}, ...Array.from({length: t.rounds}, bead)),
-    el("span", {}, dotted([say(over ? "rounds_used" : "rounds_left", rounds),
-      !over && discount !== null && say("waiting_costs", {share: decimal(100 * (1 - discount))}),
-      deadline !== null && say("deadline", {round: deadline})])));
+  return el("p.quiet", {}, dotted([say(over ? "rounds_used" : "rounds_left", rounds),
+    !over && discount !== null && say("waiting_costs", {share: decimal(100 * (1 - discount))}),
+    deadline !== null && say("deadline", {round: deadline})]));
 }
 function rail(game, taken, revealed) {
   const t = game.bazaar, limit = t.own.reservation, list = t.item.list_price, sells = game.seat === "seller";

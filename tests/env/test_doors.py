@@ -1,6 +1,6 @@
 """The doors of docs/hubs.md, used as printed by the newest version of each program.
 
-`pytest -n 0 -s -m nightly tests/env/test_doors.py` prints a line a door: its games and mean grade.
+`make doors` ends with a table: what the small model's games of the same seeds give at each door.
 """
 
 import json
@@ -9,28 +9,30 @@ import re
 import shutil
 import subprocess
 import sys
-import threading
-import time
 import venv
 from collections.abc import Callable, Iterator
 from functools import cache
+from itertools import count
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-import uvicorn
 
 from env import get_task, rollout
+from sauda.experiments.evaluate import EvaluationSpec, evaluate
 from sauda.players import get_policy
+from sauda.pool import here
 from sauda.records.store import REPOSITORY as ROOT
-from sauda.serve.game import SentAction
-from sauda.serve.http import openenv_app
-from sauda.serve.leaderboard import replay_game
-from sauda.serve.openenv import SaudaEnvironment
+from sauda.records.store import load
+from sauda.serve import game as served
+from sauda.serve import leaderboard
+from sauda.serve.observations import bazaar_view
+from sauda.sessions.review import oracle
 from tests.support.endpoint import server
 from tests.support.running import unavailable
 from tests.support.served_games import wire_actions
+from tests.support.site import Site, served_page, toy_models, without_tabs
 
 pytestmark = [pytest.mark.nightly, pytest.mark.model]
 
@@ -48,7 +50,7 @@ def snippet(language: str, word: str) -> str:
 
 @cache
 def recorded() -> dict[int, Any]:
-    """The episodes of the model in this process, by seed: what `sauda evaluate` plays."""
+    """The episodes of the model in this process, by seed."""
     task = get_task(OPEN)
     policy = get_policy(task, "sauda-mini")
     return {seed: rollout(task, policy, seed) for seed in SEEDS}
@@ -58,10 +60,33 @@ def grades() -> dict[int, float]:
     return {seed: float(get_task(OPEN).grade(game.final)) for seed, game in recorded().items()}
 
 
-def report(door: str, by_seed: dict[int, float]) -> dict[int, float]:
-    """Print what a door gave; returns it."""
-    print(f"\n{door:12} {OPEN} n={len(by_seed)} mean grade {np.mean(list(by_seed.values())):.6f}")
-    return by_seed
+def moves() -> dict[int, list[dict[str, Any]]]:
+    """The model's moves as programs send them, by seed."""
+    return {seed: list(wire_actions(game)) for seed, game in recorded().items()}
+
+
+ROWS: list[str] = []  # of the table: door, program, games, mean grade
+
+
+def report(door: str, program: str, by_seed: dict[int, float]) -> None:
+    """Add a row to the table; what the door gave is what the game gives, to the last digit."""
+    mean = np.mean(list(by_seed.values()))
+    same = sum(by_seed.get(seed) == grade for seed, grade in grades().items())
+    ROWS.append(f"| {door} | {program} | {len(by_seed)} | {mean:.6f} | {same} |")
+    assert by_seed == grades()
+
+
+@pytest.fixture(scope="module", autouse=True)
+def table() -> Iterator[None]:
+    yield
+    head = f"| door | program | games of {OPEN} | mean grade | equal |\n|---|---|---|---|---|"
+    print("\n\n" + "\n".join([head, *ROWS]))
+
+
+def installed(folder: Path, package: str) -> str:
+    """A package of the environment in `folder`, with its version."""
+    shown = subprocess.check_output([folder / "venv/bin/pip", "show", package], text=True)
+    return f"{package} {re.search('^Version: (.+)$', shown, re.M)[1]}"
 
 
 @pytest.fixture(scope="module")
@@ -74,6 +99,15 @@ def address() -> Iterator[str]:
         assert "sauda-mini at" in process.stdout.readline()
         yield f"http://127.0.0.1:{port}"
         process.terminate()
+
+
+@pytest.fixture(scope="module")
+def page() -> Iterator[Site]:
+    """A page whose next games, hidden ones too, are those of the seeds."""
+    with pytest.MonkeyPatch.context() as patch, toy_models(), served_page(without_tabs) as site:
+        for module, name in ((served, "draw_seed"), (leaderboard, "leaderboard_seed")):
+            patch.setattr(module, name, count(SEEDS[0]).__next__)
+        yield site
 
 
 Run = Callable[[str, str], Path]
@@ -111,80 +145,146 @@ def test_a_client_of_the_protocol_plays_the_recorded_game(address, capsys):
     assert f"'grade': {grades()[50_001]}," in shown
 
 
+def test_evaluate_gives_the_grades_of_the_game():
+    spec = EvaluationSpec((OPEN,), ("sauda-mini",), "holdout", len(SEEDS), "sauda-mini")
+    columns = evaluate(spec, here)["episodes"][OPEN]["sauda-mini"]
+    given = {seed: round(grade, 6) for seed, grade in grades().items()}  # as artifacts round them
+    assert dict(zip(SEEDS, columns["grade"], strict=True)) == given
+    report("evaluate", "sauda", grades())
+
+
+def scores_in(folder: Path) -> dict[int, dict[str, float]]:
+    """The scores in the dumped log of Inspect, by seed."""
+    samples = json.loads((folder / "log.json").read_text())["samples"]
+    return {each["metadata"]["seed"]: each["scores"]["figures"]["value"] for each in samples}
+
+
 def test_inspect_gives_the_grades_of_evaluate_and_makes_a_space_of_its_logs(door):
     dump = "inspect log dump logs/*.eval > log.json\n"
     folder = door(snippet("sh", "inspect eval") + dump, "inspect")
-    log = json.loads((folder / "log.json").read_text())
-    by_seed = {
-        sample["metadata"]["seed"]: sample["scores"]["figures"]["value"]["grade"]
-        for sample in log["samples"]
-    }
-    assert report("inspect", by_seed) == report("evaluate", grades())
+    scores = scores_in(folder)
+    assert all(
+        {"words", "deal"} <= each.keys() and "regret" not in each for each in scores.values()
+    )
+    by_seed = {seed: each["grade"] for seed, each in scores.items()}
+    report("Inspect", installed(folder, "inspect-ai"), by_seed)
     assert (folder / "space" / "index.html").is_file()
+
+
+def test_inspect_scores_regret_where_the_project_can_be_imported(door):
+    install, *rest = snippet("sh", "inspect eval").splitlines(keepends=True)
+    import_all = (
+        f"printf '%s\\n' {ROOT} {np.__path__[0]}/.. > $(echo venv/lib/*/site-packages)/all.pth\n"
+    )
+    lines = "".join([install, import_all, *rest]).replace("games=20", "games=3")
+    folder = door(f"{lines}inspect log dump logs/*.eval > log.json\n", "regret")
+    for seed, each in scores_in(folder).items():
+        assert each["regret"] == oracle(OPEN, seed).grade - each["grade"]
 
 
 def test_verifiers_gives_the_grades_of_evaluate(door):
     folder = door(snippet("sh", "vf-eval sauda-games"), "verifiers")
-    (traces,) = folder.glob("outputs/*/traces.jsonl")
-    episodes = map(json.loads, traces.read_text().splitlines())
     by_seed = {
         episode["task"]["data"]["seed"]: trace["rewards"]["grade"]["score"]
-        for episode in episodes
+        for episode in episodes_in(folder)
         for trace in episode["traces"]
     }
-    assert report("verifiers", by_seed) == grades()
+    report("verifiers", installed(folder, "verifiers"), by_seed)
 
 
-def test_the_same_moves_have_the_same_grades_over_openenv_and_on_the_leaderboard():
-    over_openenv, ranked = {}, {}
-    for seed, game in recorded().items():
-        served, actions = SaudaEnvironment(), list(wire_actions(game))
-        served.reset(task=OPEN, seed=seed)
-        *_, last = [served.step(SentAction.model_validate(action)) for action in actions]
-        over_openenv[seed] = last.reward
-        ranked[seed] = replay_game(OPEN, seed, actions).grade
-    assert report("OpenEnv", over_openenv) == report("leaderboard", ranked) == grades()
+def episodes_in(folder: Path) -> Iterator[dict[str, Any]]:
+    """The episodes that verifiers wrote."""
+    (traces,) = folder.glob("outputs/*/traces.jsonl")
+    yield from map(json.loads, traces.read_text().splitlines())
 
 
-def bid(body: dict[str, Any]) -> bytes:
-    """What a model answers, in a stream, to an observation: it raises its bid and walks last."""
-    table = json.loads(body["messages"][-1]["content"])["observation"]["bazaar"]
-    price = int((0.5 + 0.05 * table["round"]) * table["own"]["reservation"])
-    walks = table["round"] + 1 >= table["rounds"]
-    action = {"action_type": "walk"} if walks else {"action_type": "offer", "price": price}
-    row = {"id": "1", "object": "chat.completion.chunk", "created": 1, "model": "m"}
-    delta = {"role": "assistant", "content": json.dumps(action)}
-    choices = [{"index": 0, "delta": delta, "finish_reason": "stop"}]
-    return f"data: {json.dumps(row | {'choices': choices})}\n\ndata: [DONE]\n\n".encode()
+def play_on(table: dict[str, Any]) -> str:
+    """What names a position of the recorded games."""
+    return json.dumps([table["item"], table["asks"], table["bids"]], sort_keys=True)
 
 
-def test_verifiers_own_openenv_taskset_plays_on_our_server(door):
-    with server({}) as (free, _):
-        port = int(free.rpartition(":")[2])
-    page = uvicorn.Server(uvicorn.Config(openenv_app(), port=port, log_level="warning"))
-    threading.Thread(target=page.run, daemon=True).start()
-    while not page.started:
-        time.sleep(0.05)
-    with server(bid) as (model, requests):
-        config = snippet("toml", "openenv").replace("127.0.0.1:7860", f"127.0.0.1:{port}")
+def test_verifiers_own_openenv_taskset_plays_on_our_server(door, page):
+    """The model's moves, from a server that knows them by the observation."""
+    known = {
+        play_on(bazaar_view(turn.observation)): action
+        for seed, game in recorded().items()
+        for turn, action in zip(game.trajectory("buyer"), moves()[seed], strict=True)
+    }
+
+    def move(body: dict[str, Any]) -> bytes:
+        seen = json.loads(body["messages"][-1]["content"])["observation"]["bazaar"]
+        delta = {"role": "assistant", "content": json.dumps(known[play_on(seen)])}
+        row = {"id": "1", "object": "chat.completion.chunk", "created": 1, "model": "m"}
+        row["choices"] = [{"index": 0, "delta": delta, "finish_reason": "stop"}]
+        return f"data: {json.dumps(row)}\n\ndata: [DONE]\n\n".encode()
+
+    resets = [f'{{ task = "{OPEN}", seed = {seed} }}' for seed in SEEDS]
+    with server(move) as (model, requests):
+        config = snippet("toml", "openenv").replace("http://127.0.0.1:7860", page.address)
         config = config.replace("http://127.0.0.1:8000", model)
+        config = re.sub("(?m)^resets = .*$", f"resets = [{', '.join(resets)}]", config)
         lines = (
             'pip install "verifiers[openenv]" uv\n'
             f"cat > openenv.toml <<'END'\n{config}END\n"
             "export SAUDA_API_KEY=none\nvf-eval @ openenv.toml\n"
         )
         folder = door(lines, "openenv")
-    page.should_exit = True
-    (traces,) = folder.glob("outputs/*/traces.jsonl")
-    rewards = [
-        trace["rewards"]["openenv_reward"]["score"]
-        for line in traces.read_text().splitlines()
-        for trace in json.loads(line)["traces"]
-    ]
-    assert len(rewards) == 2
+    by_seed = {
+        episode["task"]["data"]["reset"]["seed"]: trace["rewards"]["openenv_reward"]["score"]
+        for episode in episodes_in(folder)
+        for trace in episode["traces"]
+    }
     first = json.loads(requests[0][1]["messages"][-1]["content"])["observation"]
     assert first["briefing"] in first["system_prompt"]
-    assert any(rewards)
+    report("OpenEnv", f"its taskset of {installed(folder, 'verifiers')}", by_seed)
+
+
+PLAY_BY_TOOLS = """
+import asyncio, json, sys
+from mcp import ClientSession
+from mcp.client.streamable_http import streamable_http_client
+
+async def main():
+    async with (
+        streamable_http_client(sys.argv[1]) as (read, write, *_),
+        ClientSession(read, write) as session,
+    ):
+        async def call(tool, **given):
+            answer = await session.call_tool(tool, given)
+            return answer.model_dump(by_alias=True)["structuredContent"]
+
+        await session.initialize()
+        for moves in json.load(sys.stdin).values():
+            game = await call("new_game", task="bazaar/open")
+            for move in moves:
+                kind = move.pop("action_type")
+                tool = "walk_away" if kind == "walk" else kind
+                game = await call(tool, game_id=game["game_id"], **move)
+            print(json.dumps(game["outcome"]))
+
+asyncio.run(main())
+"""
+
+
+def test_the_tools_of_mcp_give_the_grades_of_evaluate(door, page):
+    lines = (
+        f"pip install mcp\ncat > moves.json <<'END'\n{json.dumps(moves())}\nEND\n"
+        f"cat > play.py <<'END'{PLAY_BY_TOOLS}END\n"
+        f"python play.py {page.address}/gradio_api/mcp < moves.json\n"
+    )
+    folder = door(lines, "mcp")
+    outcomes = map(json.loads, (folder / "output.txt").read_text().splitlines())
+    report("MCP", installed(folder, "mcp"), {each["seed"]: each["grade"] for each in outcomes})
+
+
+def test_an_entry_of_the_leaderboard_has_the_grades_of_evaluate(door, page, address):
+    enter = f"--url {page.address} --base-url {address}/v1 --model sauda-mini --name doors --yes"
+    folder = door(f'pip install "./env"\nsauda-env enter {enter}\n', "leaderboard")
+    *_, row = (folder / "output.txt").read_text().splitlines()
+    entry = leaderboard.own_board().entry(json.loads(row)["entry"])
+    games = leaderboard.own_board().games(entry)  # more than the other doors play
+    by_seed = {game.seed: game.grade for game in games if game.seed in SEEDS}
+    report("leaderboard", f"enter of {installed(folder, 'sauda-env')}", by_seed)
 
 
 def test_negmas_negotiators_play_to_the_end_and_their_page_tells_what_they_win(door):
@@ -199,4 +299,19 @@ def test_the_hubs_folders_are_written_as_the_page_says(tmp_path):
     for line in lines.replace("OWNER/NAME", "me/games").splitlines():
         command = line.replace("python", sys.executable, 1)
         done = subprocess.run(command, shell=True, cwd=ROOT, capture_output=True, text=True)
+        if "No solution found" in done.stderr:
+            unavailable("the package index does not give inspect-ai")
         assert (done.returncode, "a dry run" in done.stdout) == (0, True), done.stderr
+    logs = tmp_path / "hub" / "logs"
+    assert (logs / "index.html").is_file()
+    assert "\nsdk: static\n" in (logs / "README.md").read_text()
+    listed = json.loads((logs / "logs" / "listing.json").read_text())
+    files = ("evaluation/model-comparison.json", "evaluation/arena-model-comparison.json")
+    rows = [row for file in files for row in load(file).data.rows]
+    for number, row in enumerate(rows):
+        log = listed[f"{number:03}.eval"]
+        assert (log["task"], log["model"]) == (row.task, row.policy)
+
+
+def test_every_block_of_the_page_is_run_by_a_test_above():
+    assert len(re.findall(r"^```\w", PAGE, re.M)) == 7
