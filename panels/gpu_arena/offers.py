@@ -132,9 +132,12 @@ def _offer(obs: arena.Observation, offer: arena.Offer) -> Markup:
     if is_own:
         sides, money = sides[::-1], -money
     lab = words.lab_name(obs.market, offer.to_lab_id if is_own else offer.from_lab_id)
+    gives = words.goods(obs.market, offer.offered_blocks, offer.payment)
+    asks = words.goods(obs.market, offer.requested_blocks, offer.ask)
+    title = f"{f'You offer {lab}' if is_own else f'{lab} offers'} {gives} for {asks}"
     said = words.with_names(obs.market, offer.message, words.job_names(obs.own.jobs))
     told = capital(words.told_price(obs, offer)) if is_own else ""
-    return HTML.offer(offer, is_own, lab, explain(obs, *sides, money), said, told)
+    return HTML.offer(offer, is_own, title, explain(obs, *sides, money), said, told)
 
 
 def explain(

@@ -38,13 +38,21 @@ Layout = Mapping[str, Any]  # the components: the regions by name, and "visit"
 
 
 def top(visit: Visit) -> Markup:
-    """What the game is about, who may be watched, the advice, what became of the last action."""
+    """What the game is about, its world, who may be watched, advice, what the last action did."""
     game = visit.game
     last = view.last_step(game) if game else ""
     address = in_address(named_in_address(game)) if game else ""
     session = visitor_of_event().session if game and game.movers else ""
     numbers = arena.LATE, arena.ACTIONS_PER_ROUND
-    return HTML.top(TITLE, visit, *numbers, EXPERT, PUBLISHED, last, address, session)
+    world = world_picker(game) if game else ""
+    return HTML.top(TITLE, visit, *numbers, EXPERT, PUBLISHED, last, address, session, world)
+
+
+def world_picker(game: ArenaGame) -> Markup:
+    """The pickers of the world; the seed is that of the game, not what is typed."""
+    tasks = [(f"{task_title(name)}: {task_about(name)}", name) for name in ARENA_TASKS]
+    seed = named_in_address(game).get("seed", "")
+    return HTML.world(tasks, game.task_name, seed, why_this_world(game))
 
 
 def named_in_address(game: ArenaGame) -> dict[str, str]:
@@ -77,14 +85,11 @@ def floor(visit: Visit) -> Markup:
 
 
 def foot(visit: Visit) -> Markup:
-    """The pickers of the world and of a player who acts for the visitor."""
+    """The pickers of a player who acts for the visitor."""
     game, player = visit.game, visit.fields.player
-    tasks = [(f"{task_title(name)}: {task_about(name)}", name) for name in ARENA_TASKS]
     names = [(player_title(name), name) for name in players.players()]
     acts = HTML.players(names, player, visit.is_idle, players.badge(player, game.task_name))
-    seed = named_in_address(game).get("seed", "")  # not what is typed, which a step leaves alone
-    world = HTML.world(tasks, game.task_name, seed, why_this_world(game))
-    return world + folded("Let another player act for you", acts)
+    return folded("Let another player act for you", acts)
 
 
 def log(visit: Visit) -> Markup:

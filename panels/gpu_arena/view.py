@@ -26,6 +26,7 @@ from sauda.sessions.arena import ArenaGame, Effect, Standing, Step
 HTML = macros("arena")
 LAST_MESSAGES = 4
 SECONDS = 5.0  # that the solver of the best joint plan may take
+MOST_ASKED = 1000  # credits: who wants more does not trade
 EQUAL = 1e-9  # grades that differ by less share a rank
 
 # The lab's private state -------------------------------------------------------------------------
@@ -119,9 +120,10 @@ def advice(obs: arena.Observation, action: arena.Action | arena.Malformed) -> Ma
     """The expert's next move with its reason, and a button that makes it."""
     is_move = isinstance(action, arena.Action)
     button = take("Take it", action.as_json(), "take_advice") if is_move else ""
-    return HTML.advice(
-        _sentence(capital(words.tell_advice(obs, action))), _reason(obs, action), button
-    )
+    move, chance = _sentence(capital(words.tell_advice(obs, action))), ""
+    if is_move and (likely := words.tell_chance(obs, action)):
+        chance = f"Chance that it is taken: {likely}."
+    return HTML.advice(move, _reason(obs, action), chance, button)
 
 
 def last_step(game: ArenaGame) -> Markup:
@@ -202,6 +204,7 @@ def settlement(game: ArenaGame) -> Markup:
         len(rows),
         "–" if share is None else f"{'' if share[1] else 'at least '}{share[0]:z.0%}",
         tell_missed(game),
+        _refused(game),
         (_effects(game), _players(rows), _others(game)),
         short(game.task_name),
         short_seed(game.play.seed),
@@ -225,6 +228,25 @@ def tell_missed(game: ArenaGame) -> str:
         f" given {list_names(gets).replace(f'{lab}’s', 'its')} for {list_names(gives)}, worth"
         f" {trade.gain:+.1f} credits to you."
     )
+
+
+def _refused(game: ArenaGame) -> list[str]:
+    """Why each offer that ended without a trade failed, from the other lab’s private values."""
+    market, told = game.play.state.market, []
+    for one in session.refused_offers(game):
+        lab = words.lab_name(market, one.offer.to_lab_id)
+        what = words.tell_terms(market, one.offer)
+        pays = one.offer.payment - one.offer.ask
+        if one.wanted <= pays:
+            why = f"{lab} would have gained, but used its turns or its credits for something else"
+        elif one.wanted > MOST_ASKED:
+            why = f"{lab} would not trade it"
+        elif pays < 0:
+            why = f"it was worth {max(0.0, -one.wanted):.0f} credits to {lab}"
+        else:
+            why = f"{lab} wanted {one.wanted:.0f} credits for it"
+        told.append(f"Round {shown_round(one.round_index)}, {what}: {why}.")
+    return told
 
 
 def _effects(game: ArenaGame) -> Markup:
@@ -299,7 +321,8 @@ def calendar(game: ArenaGame) -> Markup:
         HTML.job(job, names[job.job_id], words.due(job, market), market, over, arena.LATE)
         for job in obs.own.jobs
     ]
-    own = HTML.own_jobs(jobs, market, over) + _blocks(obs, market.labs[session.LEARNER], over)
+    blocks = _blocks(obs, market.labs[session.LEARNER], over, _moved_last(game))
+    own = HTML.own_jobs(jobs, market, over) + blocks
     return HTML.calendar(market, market.queue.count(session.LEARNER), over, own)
 
 
@@ -307,7 +330,8 @@ def others(game: ArenaGame) -> Markup:
     """The other labs' blocks over the same rounds, and what the marks mean."""
     obs = game.observation
     labs = [lab for name, lab in obs.market.labs.items() if name != session.LEARNER]
-    blocks = Markup("").join(_blocks(obs, lab, game.over) for lab in labs)
+    moved = _moved_last(game)
+    blocks = Markup("").join(_blocks(obs, lab, game.over, moved) for lab in labs)
     return HTML.others(obs.market, game.over, blocks, MARKS.values())
 
 
@@ -321,12 +345,7 @@ def reel(task_name: str, seed: int, player: str) -> Markup:
         games.append(session.step(games[-1], player))
     frames = []
     for before, after in pairwise(games):
-        old, obs = before.observation.market.blocks, after.observation
-        moved = {
-            name
-            for name, block in obs.market.blocks.items()
-            if (block.owner_lab_id, block.status) != (old[name].owner_lab_id, old[name].status)
-        }
+        obs, moved = after.observation, _moved(before.observation.market, after.observation.market)
         one = after.steps[-1]
         if not moved and one.action.action_type == "wait":
             continue
@@ -336,6 +355,21 @@ def reel(task_name: str, seed: int, player: str) -> Markup:
         answers = " ".join(map(_sentence, _answers(obs, one)))
         frames.append((did, answers, obs.own.utility, HTML.grid(obs.market, True, board)))
     return HTML.reel(frames)
+
+
+def _moved(before: arena.Market, after: arena.Market) -> set[str]:
+    """The blocks that changed hands or state between two markets."""
+    old = before.blocks
+    return {
+        name
+        for name, block in after.blocks.items()
+        if (block.owner_lab_id, block.status) != (old[name].owner_lab_id, old[name].status)
+    }
+
+
+def _moved_last(game: ArenaGame) -> set[str]:
+    """The blocks that the last step and the answers to it moved."""
+    return _moved(game.steps[-1].before.market, game.observation.market) if game.steps else set()
 
 
 def _blocks(

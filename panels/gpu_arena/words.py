@@ -97,6 +97,12 @@ def amount(credits: float) -> str:
     return f"{credits:{'.2f' if abs(credits) < 1e9 else 'g'}} credits"
 
 
+def tell_terms(market: arena.Market, offer: arena.Offer) -> str:
+    """An offer by what it is: "the offer of 16.46 credits for Lab A’s block 2"."""
+    gives = goods(market, offer.offered_blocks, offer.payment)
+    return f"the offer of {gives} for {goods(market, offer.requested_blocks, offer.ask)}"
+
+
 def due(job: arena.Job, market: arena.Market) -> str:
     """The last round whose hours count in full for a job."""
     return f"end of round {min(job.deadline_round, market.max_rounds)}"
@@ -114,6 +120,8 @@ def with_names(market: arena.Market, text: str, jobs: Mapping[str, str] = NO_JOB
         found = match[1]
         if found in market.labs:
             return lab_name(market, found)
+        if offer := market.offers.get(found) or market.closed.get(found):
+            return tell_terms(market, offer)
         if found[0] in _NUMBERED:
             return f"{_NUMBERED[found[0]]} {found[2:]}"
         return jobs.get(found) or block_name(market, found)
@@ -178,6 +186,10 @@ def tell_advice(obs: arena.Observation, action: arena.Action | arena.Malformed) 
 
 
 EXPERT, PUBLISHED = "broker", "rule_based_expert"  # the players that can be watched at a press
+CHANCES = {
+    "less than 1 in 10": 0.03, "about 1 in 5": 0.2, "about 1 in 3": 1 / 3, "about 1 in 2": 0.5,
+    "about 2 in 3": 2 / 3, "about 4 in 5": 0.8,
+}  # fmt: skip
 LIKELY = 0.7  # probability with which a lab takes a suggested price, if its blocks are idle to it
 USUAL: Mapping[str, str] = {  # why a move of these kinds is made
     "form_coalition": "in a pool each side may use the other’s blocks and pays a share of what"
@@ -322,14 +334,29 @@ def _likely_price(obs: arena.Observation, lab_id: str, block_ids: Sequence[str])
     return prices[-1][0]
 
 
+def tell_chance(obs: arena.Observation, action: arena.Action) -> str:
+    """How likely another lab takes a bid, as far as can be known: "about 1 in 2"; "" for no bid.
+
+    It may need the blocks itself; else it takes what its character asks, which the broker guesses.
+    """
+    given, received = action.block_ids, action.requested_block_ids
+    if action.action_type not in ("send_offer", "counter_offer") or not received:
+        return ""
+    owner = obs.market.blocks[received[0]].owner_lab_id
+    paid = action.payment + broker.ask_an_hour * hours_left(obs, given)
+    asked = {kind: price(obs, kind, owner, received, "neutral") for kind in belief(obs, owner)}
+    takes = sum(w for kind, w in belief(obs, owner).items() if asked[kind] <= paid)
+    return min(CHANCES, key=lambda each: abs(CHANCES[each] - broker.idle * takes))
+
+
 def told_price(obs: arena.Observation, offer: arena.Offer) -> str:
     """What became of an offer of the visitor's, as far as the other lab let it be known."""
     lab, asked = lab_name(obs.market, offer.to_lab_id), _find_counter(obs, offer)
-    named = f"offer {offer.offer_id.removeprefix('o_')}"
+    named = tell_terms(obs.market, offer)
     if asked:
         return f"{lab} wants about {asked:.0f} credits; it may take less"
     if offer.status == "rejected":
-        return f"{lab} turns {named} down"
+        return f"{lab} turns down {named}"
     if offer.status == "withdrawn":
         return f"{named} is withdrawn"
     if offer.status == "invalid":

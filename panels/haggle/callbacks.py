@@ -18,7 +18,8 @@ from env import IllegalAction, rollout
 from panels.haggle import opponents
 from panels.haggle.conversation import SILENT, converse
 from panels.haggle.game_view import HTML, bubbles, sells
-from panels.haggle.result import board_of, is_reviewed, review_pending, show_review
+from panels.haggle.result import board_of
+from panels.haggle.review import answer_of, is_reviewed, review_pending, show_review
 from panels.haggle.screen import Request, Screen, Updates, Visit
 from panels.haggle.words import Translate, Trouble, translate_error
 from panels.transcripts.episodes import wait_until_loaded, within
@@ -380,8 +381,28 @@ async def stream_review(screen: Screen, visit: Visit) -> AsyncIterator[Updates]:
         return
     yield {shown: review_pending(visit.translate)}
     found = await asyncio.to_thread(review, visit.game)
+    visit.generation.reviewed = found
     is_current = visit.generation.number == current
     yield {shown: show_review(found, visit.translate, visit.language) if is_current else gr.skip()}
+
+
+def ask_of_move(
+    screen: Screen, number: int | None, visit: Visit, choice: int | None = None, text: str = ""
+) -> Updates:
+    """The review's question about an own move; the answer to a `choice` of it or a typed price."""
+    found, answer, problem = visit.generation.reviewed, None, None
+    if found is None or found.game is not visit.game or number not in range(len(found.moves)):
+        return screen.unchanged
+    choices = found.moves[number].choices
+    try:
+        if choice in range(len(choices)):
+            answer = choices[choice]
+        elif text:
+            answer = answer_of(found, number, text)
+    except IllegalAction as error:
+        problem = translate_error(error, visit.language)
+    told = show_review(found, visit.translate, visit.language, number, answer, problem)
+    return {screen.page.review: told}
 
 
 async def review_former(screen: Screen, visit: Visit) -> AsyncIterator[Updates]:

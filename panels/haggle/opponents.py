@@ -32,7 +32,7 @@ from sauda.players import (
 )
 from sauda.policies import BUYERS
 from sauda.records.seeds import draw_seed
-from sauda.sessions.bazaar import PLANNER, Game, start
+from sauda.sessions.bazaar import PLANNER, STAND_IN, Game, start
 
 Choices = list[tuple[str, str]]
 BUY, SELL = "buy", "sell"
@@ -60,7 +60,6 @@ MARKETS = (
 ANY_ITEM = "any item"
 MOST_DRAWS = 50 * len(CATALOGUE)  # of seeds until one is about an item; all miss with e**-50
 HIDDEN = "hidden"  # a scripted buyer, or a seller type, that the end of the game reveals
-STAND_IN = "tit_for_tat"  # the scripted buyer that plays until the model has loaded
 SCRIPTED_BUYERS = (PLANNER, *BUYERS)
 SERVED = tuple(f"{SEATS['buyer'].model}{how}" for how in ("+honest", "", "+steering"))
 # A stage as it is, within the honest wrapper's guard rails, and under the grammar of legal moves.

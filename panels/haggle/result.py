@@ -1,15 +1,12 @@
-"""What the Haggle tab shows of a finished game: the card, limits, leaderboard, link, review."""
+"""What the Haggle tab shows of a finished game: the card, limits, leaderboard, link."""
 
 from collections.abc import Sequence
-from dataclasses import asdict
 from urllib.parse import urlencode
 
 from markupsafe import Markup
 
 from env import (
-    Accept,
     Episode,
-    Offer,
     Task,
     bonus,
     market,
@@ -17,30 +14,20 @@ from env import (
     shares,
 )
 from panels.haggle import ending
-from panels.haggle.conversation import chart_words, ending_of, tell_move
+from panels.haggle.conversation import chart_words, ending_of
 from panels.haggle.game_view import HTML, IN_ENGLISH, chart, limits, most_bonus, sells
-from panels.haggle.opponents import chosen_opponent, model_name, opponent_name
+from panels.haggle.opponents import chosen_opponent, opponent_name
 from panels.haggle.words import ENGLISH, Translate
 from panels.site.card import SEED, TASK, WON
 from panels.ui.look import code, folded, note, short_seed, table, with_minus_signs
 from panels.ui.offers import SMALL
 from panels.ui.offers import ending as how_ended
-from panels.ui.provenance import missing
 from panels.ui.terms import term
-from sauda.language.lines import name_in, translate_phrases
-from sauda.policies.values import difficulty
-from sauda.records.kinds import ArtifactError
+from sauda.games.bazaar_columns import PLANNED
+from sauda.language.lines import name_in
 from sauda.sessions import bazaar, nerves
 from sauda.sessions.bazaar import Game, Standing, hears_words
-from sauda.sessions.review import (
-    CLASSES,
-    OwnMove,
-    Review,
-    Worth,
-    informed_grade,
-    is_planned,
-    is_recorded,
-)
+from sauda.sessions.review import informed_grade, is_recorded
 
 LISTINGS = "classic/amazon_realistic"  # the one published task whose prices are drawn
 AGAINST, ASK = "against", "ask"  # of a finished game's address, beside those of its picture
@@ -75,7 +62,7 @@ def result(
     parts = []
     if played.final.table.deals > 1:
         parts.append(_deals_table(played, translate, language))
-    if is_planned(game):
+    if game.task_name in PLANNED:
         parts += [seller_line(played, translate), oracle_line(game.task, played, translate)]
     elif hears_words(game):
         parts.append(seller_line(played, translate))
@@ -313,133 +300,3 @@ def _outcome(game: Game, translate: Translate) -> str:
     you = bazaar.stand("you", game.task, bazaar.as_episode(game), visitor=True)
     won = with_minus_signs(translate("of_winnable", share=f"{you.share:.0%}"))
     return f"{ending_of(game, translate)}; {won}"
-
-
-# The review ---------------------------------------------------------------------------------------
-
-
-def is_reviewed(game: Game) -> bool:
-    """Whether `game` gets a review: it is over, and the visitor made a move in it."""
-    return game.over and bool(bazaar.moves_of(game))
-
-
-def review_pending(translate: Translate) -> Markup:
-    """What stands in the place of the review until it is there."""
-    return HTML.review_section(note(translate("review_wait")), translate)
-
-
-def show_review(review: Review, translate: Translate, language: str = ENGLISH) -> Markup:
-    """The review of a finished game, and how it was made."""
-    game, table, notes = review.game, "", []
-    if review.gap and sum(asdict(review.gap).values()) > 0:
-        points = {
-            name: with_minus_signs(f"{100 * v:.0f}") for name, v in asdict(review.gap).items()
-        }
-        every = f"{100 * sum(asdict(review.gap).values()):.0f}"
-        notes.append(translate("review_gap", every=every, **points))
-    notes.append(_method(game, translate))
-    if game.play.state.table.deals > 1:
-        notes.append(translate("review_deals"))
-    rows = [_row(move, review, translate, language) for move in review.moves]
-    if is_recorded(game) and review.costliest is None:
-        rows = []  # all that is known of each is that no named price was better
-    elif sells(game):
-        table = on_the_table(game, translate)
-    body = HTML.review(_verdict(review, translate, language), table, rows, notes, translate)
-    if is_planned(game):
-        body += _difficulty(game, translate, language)
-    return HTML.review_section(body, translate)
-
-
-def _difficulty(game: Game, translate: Translate, language: str) -> Markup:
-    """How hard the finished game was; in English also why. The reason where it is not measured."""
-    try:
-        place, why = difficulty(game.task, game.play.seed)
-    except ArtifactError as error:
-        return missing(error)
-    told = translate("review_difficulty", place=place)
-    return note(f"{told} {why[0].upper()}{why[1:]}." if language == ENGLISH else told)
-
-
-def _method(game: Game, translate: Translate) -> str:
-    """How the review was made."""
-    if is_planned(game):
-        return translate("review_planned")
-    if is_recorded(game):
-        return translate("review_recorded", name=model_name(game.opponent, translate))
-    return translate("review_searched")
-
-
-def _verdict(review: Review, translate: Translate, language: str) -> str:
-    """The move that cost most and a better one, or that none cost anything."""
-    game, worst = review.game, review.costliest
-    if worst is None and is_recorded(game):
-        # Its other prices are unknown, so nothing says that the visitor left nothing.
-        return translate("review_none_recorded", name=model_name(game.opponent, translate))
-    if worst is None:
-        return translate("review_none_planned" if is_planned(game) else "review_none")
-    if worst is review.moves[-1] and nerves.was_unlucky(game):
-        return f"{translate('left_luck')} {_advice(worst, translate, language)}"
-    amount, said = _amount(worst.cost, game, translate), tell_move(worst.turn, translate)
-    told = translate("review_cost", number=worst.number + 1, said=said, amount=amount)
-    return f"{told} {_advice(worst, translate, language)}"
-
-
-def _row(
-    move: OwnMove, review: Review, translate: Translate, language: str
-) -> tuple[OwnMove, str, str, str, str]:
-    """One own move, what was said, its kind, its cost, what was better.
-
-    No kind where all that is known is that no named price was better.
-    """
-    game, costs = review.game, move.better is not None
-    kind = "" if is_recorded(game) and move.kind in CLASSES and not costs else move.kind
-    if costs and move is review.moves[-1] and nerves.was_unlucky(game):
-        kind = "unlucky"
-    free = "" if is_planned(game) or is_recorded(game) else "₹0"
-    cost = "−" + _amount(move.cost, game, translate) if costs else free
-    advice = _advice(move, translate, language) if costs else ""
-    return move, tell_move(move.turn, translate), kind, cost, advice
-
-
-def _advice(move: OwnMove, translate: Translate, language: str) -> str:
-    """What would have been better than `move`."""
-    obs, better, deal = move.turn.observation, move.better, move.deal
-    if isinstance(better, Accept):
-        return translate("review_take", price=rupees(obs.bid if obs.agent == "seller" else obs.ask))
-    if not isinstance(better, Offer):
-        return translate("review_leave")
-    price = rupees(better.price)
-    if deal is None and better.message:
-        said = translate_phrases(better.message, language)
-        return translate("review_bid_saying", price=price, said=said)
-    if deal is None:
-        return translate("review_bid", price=price)
-    if deal.price is None:
-        return translate("review_other", first=price)
-    if deal.price == better.price:
-        return translate("review_at", price=price)
-    return translate("review_later", first=price, price=rupees(deal.price))
-
-
-def _amount(missed: Worth, game: Game, translate: Translate) -> str:
-    """Rupees as fine as the prices, or the grade where a better grade earns no more rupees."""
-    if missed.rupees <= 0:
-        return translate("review_points", points=f"{100 * missed.grade:.0f}")
-    decimals = game.play.state.table.decimals
-    return rupees(round(missed.rupees, decimals) or round(missed.rupees, 2))
-
-
-def on_the_table(game: Game, translate: Translate) -> Markup | str:
-    """What the buyer's price before each move would have won, as bars: all that is certain of a
-    model. Empty where no price was named or none suited both sides.
-    """
-    low, high = limits(game)
-    tables = [game.play.turns[i].observation.table for i in bazaar.moves_of(game)]
-    bids = [(number, table.bids[-1]) for number, table in enumerate(tables, 1) if table.bids]
-    if not bids or high <= low:
-        return ""
-    shares = [(number, min(1.0, max(0.0, (bid - low) / (high - low)))) for number, bid in bids]
-    best, share = max(shares, key=lambda bar: bar[1])
-    summary = translate("review_table_best", number=best, share=share)
-    return HTML.bars(translate("review_table"), summary, shares)

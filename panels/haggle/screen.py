@@ -15,7 +15,8 @@ from panels.haggle import game_view, opponents
 from panels.haggle import result as results
 from panels.haggle.conversation import SILENT, Chat, Talk, chat_of
 from panels.haggle.game_view import HTML, sells
-from panels.haggle.result import Board, is_reviewed
+from panels.haggle.result import Board
+from panels.haggle.review import is_reviewed
 from panels.haggle.words import ENGLISH, LANGUAGES, Translate, translate_error, translator
 from panels.site.sessions import HOUR, no_longer_here
 from panels.ui.look import note, trouble
@@ -24,6 +25,7 @@ from sauda.fairness import PAGE, Visitor
 from sauda.llm.backends import THIS_PAGE, in_page
 from sauda.llm.server import Failed, ModelWorker, Ready
 from sauda.sessions.bazaar import Game, before_unanswered, moves_of
+from sauda.sessions.review import Review
 
 PICKS = ("seat", "market", "opponent", "backend", "language")  # fields of a visit, and pickers
 READY_SOON = 0.5  # seconds that a new game waits for a model that has nearly loaded
@@ -46,6 +48,7 @@ class SessionGeneration:
         self._streams = False  # whether a stream of this generation is under way
         self.was_cut = False  # and since then nobody has drawn the chat anew
         self.seated: Visit | None = None  # as a model took its seat last
+        self.reviewed: Review | None = None  # of the game that ended last
 
     def advance(self) -> int:
         """A new generation, which makes every earlier stream stale."""

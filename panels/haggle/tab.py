@@ -198,6 +198,13 @@ def _moves(screen: Screen) -> None:
                 screen, number, sent_number(event, "turns"), visit
             ),
             "what_if": lambda: callbacks.go_back(screen, number, visit, visit.game),
+            "question": lambda: callbacks.ask_of_move(screen, number, visit),
+            "answer": lambda: callbacks.ask_of_move(
+                screen, number, visit, sent_number(event, "choice")
+            ),
+            "try_price": lambda: callbacks.ask_of_move(
+                screen, number, visit, text=str(picked or "?")
+            ),
             "take_back": lambda: callbacks.take_back(screen, visit),
             "begin": lambda: callbacks.begin(screen, visit),
             "replay_item": lambda: callbacks.replay_item(screen, replace(visit, opponent=picked)),
@@ -212,7 +219,7 @@ def _moves(screen: Screen) -> None:
         [part.click for part in (page.moves, page.after, page.review, page.model)],
         press,
         [page.visit, *page.picks],
-        [*page.of_game, page.opponent],
+        [*page.of_game, page.opponent, page.review],
         **QUIET_UNCHECKED,
     )
 

@@ -137,7 +137,7 @@ ARENA = Game(
     ("evaluation/arena-holdout.json", "evaluation/arena-train.json"),
     list(ARENA_TASKS)[::-1],
     {
-        "grade": Metric("Grade", "grade, share of the stake"),
+        "grade": Metric("Grade", "percent of the stake", "z.1%"),
         "utility": Metric("Utility", "utility, credits", "z.1f"),
         "reward": Metric("Reward", "reward of an episode"),
     },
@@ -153,8 +153,8 @@ def bazaar_game(comparison: Artifact) -> Game:
         [f"evaluation/{tasks}-{split}.json" for tasks, split in kinds],
         sorted(TASKS, key=lambda task: task.startswith("classic/")),
         {
-            "grade": Metric("Grade of the task", "grade of the task"),
-            "share": Metric("Share of what could be won", "share of what could be won"),
+            "grade": Metric("What was won", "percent of what could be won", "z.1%"),
+            "share": Metric("Share of deals", "percent of what lay between the limits", "z.1%"),
         },
         bounds(comparison),
     )

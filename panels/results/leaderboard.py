@@ -18,6 +18,7 @@ from panels.results.models import FILE as COMPARISON
 from panels.results.models import FORM, LAB_FILE, bounds
 from panels.results.question import (
     HTML,
+    OF_BEST,
     Question,
     Verdict,
     side,
@@ -27,7 +28,7 @@ from panels.results.winners import Entry, Field
 from panels.transcripts.view import columns, longest
 from panels.ui.html import SAY
 from panels.ui.look import PARTS, QUIET_UNCHECKED, as_typed, trouble
-from panels.ui.provenance import folded_commands, load_or_say, provenance, side_by_side
+from panels.ui.provenance import folded_commands, load_or_say, provenance, side_by_side, sources
 from panels.ui.tables import WhiskerRow, whisker_rows, with_interval
 from panels.ui.terms import task_choices
 from panels.ui.wiring import PRESS, Updates, lay_out_address, pick_in_address
@@ -91,8 +92,8 @@ def measurements(game: str) -> Measurements:
     field = winners.contest(artifact for artifact, _ in loaded)
     comparison, _ = loaded[1]
     known = bounds(comparison) if comparison else {}
-    origin = (missing if a is None else provenance(a) for a, missing in loaded)
-    return Measurements(references(field, known), Markup("").join(origin))
+    origin = [missing if a is None else provenance(a) for a, missing in loaded]
+    return Measurements(references(field, known), sources(origin))
 
 
 def references(field: Field, known: Mapping[str, BazaarRow]) -> dict[str, list[Entry]]:
@@ -159,7 +160,7 @@ def figure(now: Standing, people: Standing, measured: Measurements) -> go.Figure
     }
     groups["Measured on hold-out seeds"] = choose_drawn(measured.references.get(now.task, ()))
     shown = {title: rows for title, rows in groups.items() if rows}
-    return whisker_rows(shown, "mean grade, 1 at best", FORM)
+    return whisker_rows(shown, OF_BEST, FORM)
 
 
 def cut(name: str) -> str:
@@ -198,7 +199,7 @@ def show(task: str, measured: Measurements) -> dict[str, Any]:
     listed = numbers(entries, rows)
     check = folded_commands([CHECK]) if entries else ""
     choices = [
-        (f"{name_with_kind(e)}, {e.grade.mean:.3f}, {in_utc(e.created)[:10]}", e.id)
+        (f"{name_with_kind(e)}, {e.grade.mean:{FORM}}, {in_utc(e.created)[:10]}", e.id)
         for e in entries
     ]
     first = entries[0].id if entries else None
@@ -232,9 +233,8 @@ def show_game(entry_id: object, number: Any) -> Markup:
 
 def transcript(entry: HiddenEntry, number: int, game: StoredGame) -> Markup:
     """A game with its seed, end and grade, its offers and moves."""
-    head = (
-        f"Game {number} of {entry.n} of “{entry.name}”, grade {game.grade:.3f}, seed {game.seed}."
-    )
+    won = f"{game.grade:{FORM}} of what could be won"
+    head = f"Game {number} of {entry.n} of “{entry.name}”: {won}, seed {game.seed}."
     if game.end == UNFINISHED:
         head += " It was not over at the deadline, so it counts the lowest grade."
     again = replay_game(entry.task, game.seed, game.actions)

@@ -19,8 +19,8 @@ FILE = "evaluation/model-comparison.json"
 LAB_FILE = "evaluation/arena-model-comparison.json"
 MARKET = "bazaar/"  # how the open market's tasks begin
 TRAINED = (OURS, LAB)  # the stages that the page plays with, one per game
-FORM = "z.3f"  # of grades
-GAIN = "+z.3f"  # of differences of grades
+FORM = "z.1%"  # of grades: percent of what could be won
+GAIN = "+z.1%"  # of differences of grades, in percentage points
 UNINFORMED_SCRIPTS = ("expert", *SCRIPTS)  # they know no more than the model
 
 

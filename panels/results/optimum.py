@@ -106,7 +106,7 @@ def optimum_answer(gap: Artifact, tried: Artifact) -> Answer:
     listed = [bound, *measured("grade"), replace(anybody, label=UNCERTAINTY), *named]
     return Answer(
         gap_verdict(data),
-        whisker_rows(groups, "grade, or grade lost", GAIN),
+        whisker_rows(groups, "percent of what could be won, or lost of it", GAIN),
         HTML.bound_caption(),
         listed,
         "part and player",

@@ -47,8 +47,8 @@ def verdict(people: People, ear: Ear, likeness: Likeness, manners: Manners) -> V
             f"Of {odd[0].n} odd texts, such as orders to the program, code and links, it takes"
             f" {max(row.taken.mean for row in odd):.1%} for something said in a deal.",
             f"The best script raises in {rows['best rule'].raises.mean:.0%} of its later bids"
-            f" and scores {rows['best rule'].grade.mean:.3f}; the best wall scores"
-            f" {best_wall(people).grade.mean:.3f}.",
+            f" and scores {rows['best rule'].grade.mean:.1%}; the best wall scores"
+            f" {best_wall(people).grade.mean:.1%}.",
             f"Sauda, in its own words, closes {sauda.deals.mean:.0%} of the possible deals with"
             f" sellers of twelve habits that no training met, and answers {sauda.answered.mean:.0%}"
             f" of the falls of an ask by coming closer; {sauda.per_thousand:.0f} of 1,000 lines"

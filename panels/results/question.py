@@ -8,6 +8,8 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 from functools import cache
+from itertools import groupby
+from operator import attrgetter
 from typing import Literal
 
 import gradio as gr
@@ -19,9 +21,9 @@ from panels.results import reproduce
 from panels.results.models import FORM
 from panels.ui.html import macros
 from panels.ui.look import QUIET, folded, with_minus_signs
-from panels.ui.provenance import load_or_say, provenance
+from panels.ui.provenance import load_or_say, provenance, sources
 from panels.ui.tables import WhiskerRow, whisker_rows
-from panels.ui.terms import list_tasks, short, task_title
+from panels.ui.terms import capital, list_tasks, short, task_title
 from panels.ui.wiring import (
     Address,
     Updates,
@@ -86,6 +88,8 @@ def verdict_html(verdict: Verdict) -> Markup:
     return HTML.verdict(with_minus_signs(verdict.sentence), lines)
 
 
+OF_BEST = "percent of what could be won, mean"  # the axis of grades
+
 # Numbers -----------------------------------------------------------------------------------------
 
 
@@ -99,10 +103,17 @@ class Measured(WhiskerRow):
 
 def grades_figure(rows: Sequence[Measured]) -> go.Figure:
     """Mean grades with their intervals, task by task."""
-    groups: dict[str, list[Measured]] = {}
-    for row in rows:
-        groups.setdefault(short(row.task), []).append(row)
-    return whisker_rows(groups, "mean grade, 1 at best", FORM)
+    by_task = {task: list(each) for task, each in groupby(rows, attrgetter("task"))}
+    groups = {
+        f"{capital(short(task))}, n = {span([row.n for row in each])}": each
+        for task, each in by_task.items()
+    }
+    return whisker_rows(groups, OF_BEST, FORM)
+
+
+def span(counts: Sequence[int]) -> str:
+    """The least and the most of some counts; the one number where they are equal."""
+    return " to ".join(f"{n:,}" for n in dict.fromkeys((min(counts), max(counts))))
 
 
 def numbers(rows: Sequence[Measured], form: str, what: str) -> Table:
@@ -229,7 +240,7 @@ def _in_words(name: str, answer: Answer) -> tuple[Markup, Markup]:
     above = region(
         f"results-{name}-verdict", verdict_html(answer.verdict) if answer.verdict else ""
     )
-    below = [answer.caption, *(provenance(source, answer.n) for source in answer.sources)]
+    below = [answer.caption, sources([provenance(each, answer.n) for each in answer.sources])]
     below = Markup("").join(
         [*below, *(folded(title, body) for title, body in answer.details.items())]
     )

@@ -26,6 +26,7 @@ from panels.results.models import (
 )
 from panels.results.question import (
     HTML,
+    OF_BEST,
     Answer,
     Measured,
     Part,
@@ -128,7 +129,8 @@ def gain_figure(comparison: Artifact) -> go.Figure:
         for gain in gains
         if gain.task == task
     ]
-    return whisker_rows({capital(short(task)): rows}, "gain in mean grade", GAIN)
+    axis = "gain, percentage points of what could be won"
+    return whisker_rows({capital(short(task)): rows}, axis, GAIN)
 
 
 def caption(comparison: Artifact) -> Markup:
@@ -136,7 +138,7 @@ def caption(comparison: Artifact) -> Markup:
     lost = []
     for name, gains in gains_by_step(comparison).items():
         losses = [
-            f"{-gain.interval.mean:.3f} in the {short(gain.task)}"
+            f"{-gain.interval.mean:.1%} in the {short(gain.task)}"
             for gain in gains
             if side(gain.interval) == "below"
         ]
@@ -208,7 +210,7 @@ def stage_figure(artifact: Artifact, task: str) -> go.Figure:
     """The bare model at every stage, the best script, the planners and the oracle, best first."""
     script, _ = best_script(rows_by_policy(artifact, task))
     names = (*STAGES, *LAB_STAGES, script, BAYESIAN, LISTENER, ORACLE)
-    return players_figure(artifact, task, names, "mean grade, 1 at best", FORM)
+    return players_figure(artifact, task, names, OF_BEST, FORM)
 
 
 def players_figure(

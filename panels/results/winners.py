@@ -1,4 +1,4 @@
-"""Who wins the open market, who the arena: contestants by their hold-out grades, the lead, a map.
+"""Who wins the open market, who the arena: contestants by their hold-out grades, and the lead.
 
 The lead is paired by seed. Of the arena also its reward, its actions, and the published arena.
 """
@@ -6,6 +6,7 @@ The lead is paired by seed. Of the arena also its reward, its actions, and the p
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from types import MappingProxyType
 
 import gradio as gr
 import plotly.graph_objects as go
@@ -35,17 +36,33 @@ from panels.results.question import (
     Question,
     Verdict,
     clauses,
+    grades_figure,
     no_row,
     side,
 )
 from panels.results.training import stages
 from panels.ui.html import SAY
-from panels.ui.look import Cell, table, with_minus_signs
+from panels.ui.look import table
 from panels.ui.provenance import provenance
-from panels.ui.tables import MISSING, WhiskerRow, whisker_rows, with_interval
-from panels.ui.terms import capital, in_words, list_names, list_tasks, short, task_choices
-from sauda.experiments.evaluate import ArenaRow
-from sauda.players import LAB, LISTENER, ORACLE, OURS, TUNED, buyer_name, policy_label
+from panels.ui.tables import WhiskerRow, whisker_rows, with_interval
+from panels.ui.terms import capital, in_words, list_names, list_tasks, task_choices
+from sauda.experiments.evaluate import ArenaRow, BazaarRow
+from sauda.players import (
+    AUTARKY,
+    BASE,
+    BROKER,
+    CONSTRAINED,
+    LAB,
+    LEAVE,
+    LISTENER,
+    ORACLE,
+    OURS,
+    PLANNERS,
+    TUNED,
+    buyer_name,
+    is_model,
+    policy_label,
+)
 from sauda.policies import LAB_LABELS, ZERO_GRADE
 from sauda.records.schemas.base import Hashes, Interval
 from sauda.records.store import Artifact
@@ -55,6 +72,8 @@ ARENA_HOLDOUT = "evaluation/arena-holdout.json"
 RULES = "arena_rules.json"
 HOLDOUT = "evaluation/market-holdout.json"
 TUNED_ON = "bazaar/open"  # whose scripts are compared with a tuned one
+BOUND = "bound: knows its seller"
+PUBLISHED_EXPERT = "rule_based_expert"
 WATCHED = (LISTENER, OURS)  # the verdict's lines say where they did not play
 
 
@@ -158,7 +177,7 @@ def place_of(field: Field, policy: str) -> str:
     return SAY.places(buyer_name(policy), places) if places else ""
 
 
-# The map -----------------------------------------------------------------------------------------
+# The figure --------------------------------------------------------------------------------------
 
 
 def entries_of(field: Field) -> list[Entry]:
@@ -172,39 +191,32 @@ def tell_counts(field: Field) -> str:
     return SAY.counts(min(counts), max(counts))
 
 
-def heat_map(field: Field, caption: str, known: Mapping[str, Interval]) -> Markup:
-    """Mean grades as a table, tasks across and policies down, coloured by their distance from 0.
-
-    Each task's best is framed; TRAINED are marked; `known` are bounds by task, of no contestant.
-    Policies stand in the order of the first task, then of the next that they played.
-    """
-    cells = {task: {entry.policy: entry for entry in field[task]} for task in field}
-    rows: list[list[object]] = []
-    if known:
-        told = [f"{known[task].mean:{FORM}}" if task in known else MISSING for task in field]
-        rows.append([Cell("bound: knows its seller", classes="sauda-ceiling"), *told])
-    for policy, label in {entry.policy: entry.label for entry in entries_of(field)}.items():
-        marks = "sauda-ours" if policy in TRAINED else ""
-        line = [_cell(cells[task].get(policy), field[task]) for task in field]
-        # an address such as "?tab=results&part=market&row=linear" leads to the row
-        rows.append([Cell(label, {"data-row": policy}, marks), *line])
-    heads = ("policy", *map(short, field))
-    return table(heads, rows, caption=caption, classes="sauda-heat")
+def kind_of(policy: str) -> str:
+    """What a policy is, for the figure: each kind is drawn by its best; "" for what is left out."""
+    if policy in (*TRAINED, TUNED, BASE, PUBLISHED_EXPERT):
+        return policy
+    if policy in (LEAVE, AUTARKY):
+        return LEAVE
+    if policy in (*PLANNERS, BROKER):
+        return "planner"
+    if not is_model(policy):
+        return "script"
+    has_adapter = policy.startswith(f"{BASE}+") and policy.count("+") == 1
+    return "stage" if has_adapter and CONSTRAINED not in policy else ""
 
 
-def _cell(entry: Entry | None, entries: Sequence[Entry]) -> Cell | str:
-    """A cell whose shade is its distance from 0 as a share of the largest on the task."""
-    if entry is None:
-        return MISSING
-    most = max(abs(other.interval.mean) for other in entries)
-    shade = f"--heat: {round(100 * abs(entry.interval.mean) / (most or 1))}%"
-    title = f"{entry.label}: {with_interval(entry.interval, FORM)}, n = {entry.n:,}"
-    marks = "sauda-cell-below" if entry.interval.mean < 0 else "sauda-cell"
-    return Cell(
-        format(entry.interval.mean, FORM),
-        {"style": shade, "title": with_minus_signs(title)},
-        f"{marks} sauda-best" if entry is entries[0] else marks,
-    )
+def shown_rows(field: Field, known: Mapping[str, BazaarRow] = MappingProxyType({})) -> Field:
+    """The best of each kind of player by task, below the bound where one is `known`."""
+    shown: dict[str, list[Measured]] = {}
+    for task, entries in field.items():
+        best: dict[str, Entry] = {}
+        for entry in entries:
+            best.setdefault(kind_of(entry.policy), entry)
+        rows = [entry for entry in entries if entry in best.values() and kind_of(entry.policy)]
+        bound = known.get(task)
+        above = [Measured(BOUND, bound.grade, "oracle", task, bound.n)] if bound else []
+        shown[task] = [*above, *rows]
+    return shown
 
 
 # The open market ---------------------------------------------------------------------------------
@@ -225,13 +237,12 @@ def tuned_sentence(comparison: Artifact, task: str) -> str:
 
 
 def market_answer(holdout: Artifact, comparison: Artifact) -> Answer:
-    """The map of all that played, and one task at a time."""
+    """The players side by side, and one task at a time."""
     field = contest((holdout, comparison))
-    known = {task: row.grade for task, row in bounds(comparison).items()}
     tasks = evaluation.part(evaluation.bazaar_game(comparison))
     return Answer(
         market_verdict(field, comparison),
-        heat_map(field, "Mean grade on hold-out seeds, 1 at best", known),
+        grades_figure(entries_of(shown_rows(field, bounds(comparison)))),
         HTML.market_caption(tell_counts(field), tuned_sentence(comparison, TUNED_ON)),
         entries_of(field),
         sources=(holdout, comparison),
@@ -277,11 +288,11 @@ def component_table(evaluation: Artifact, row: ArenaRow) -> Markup:
     """Formula and mean of every component, with one measured step where it was not 0."""
     examples = {example.component: example for example in evaluation.data.examples}
     rows = [
-        (part.name, part.formula, with_interval(row.components[part.name], FORM),
+        (part.name, part.formula, with_interval(row.components[part.name]),
          HTML.example(examples.get(part.name)))
         for part in arena.COMPONENTS
     ]  # fmt: skip
-    rows.append((arena.TOTAL.name, arena.TOTAL.formula, with_interval(row.reward, FORM), ""))
+    rows.append((arena.TOTAL.name, arena.TOTAL.formula, with_interval(row.reward), ""))
     heads = ("component", "formula", f"mean, {policy_label(row.policy)}",
              "one measured action, with all until the next one")  # fmt: skip
     return table(heads, rows, align="llrl", caption=f"The reward in the {row.task}")
@@ -304,7 +315,7 @@ def reward_design(evaluation: Artifact) -> Part:
             WhiskerRow(short_name(part.name), row.components[part.name], "scripted")
             for part in arena.COMPONENTS
         ]
-        figure = whisker_rows({label: bars}, "mean, share of the stake", FORM)
+        figure = whisker_rows({label: bars}, "mean, share of the stake", "z.3f")
         return figure, told + component_table(evaluation, row) + source
 
     labels = [(f"{name}: {LAB_LABELS.get(name, '')}", name) for name in policies]
@@ -336,7 +347,7 @@ def rule_worth(published: Artifact, rules: Artifact, name: str) -> tuple[str, st
     )
     worth = {row.rule: row.worth for row in rules.data.ablations if row.task == f"arena/{TASK}"}
     whole = worth["no_shocks" if name == "shocks" else name]  # as there: with the rule, and without
-    here = f"{with_interval(whole, FORM)} of the planner lab’s grade"
+    here = f"{with_interval(whole, FORM)} of what could be won, to the planner lab"
     if name == "shocks":
         here += f"; heeding what is announced {with_interval(worth[name], FORM)}"
     return f"{reward} of reward, {jobs} credits of jobs", here
@@ -356,7 +367,7 @@ def player_worth(published: Artifact, rules: Artifact, policy: str, own: str) ->
         )
     task = f"arena/{TASK}"
     row = next(r for r in rules.data.yardsticks if (r.task, r.player) == (task, own))
-    return there, f"{in_words(row.player)}: grade {with_interval(row.grade, FORM)}"
+    return there, f"{in_words(row.player)}: {with_interval(row.grade, FORM)} of what could be won"
 
 
 def _published_row(published: Artifact, figure_id: str, column: str, value: str) -> dict:
@@ -384,14 +395,13 @@ def published_arena(published: Artifact, rules: Artifact) -> tuple[None, Markup]
 def arena_answer(
     holdout: Artifact, comparison: Artifact, published: Artifact, rules: Artifact
 ) -> Answer:
-    """The map of all labs, one task at a time, the model as a lab, the reward and the actions."""
+    """The labs side by side, one task at a time, the model as a lab, the reward and the actions."""
     sources = (holdout, comparison)
     field = contest(sources)
-    caption = "Mean grade on hold-out seeds; below 0 a lab did better alone"
     differs = "The published arena: what it reports, and where ours differs"
     return Answer(
         arena_verdict(field, comparison),
-        heat_map(field, caption, {}),
+        grades_figure(entries_of(shown_rows(field))),
         HTML.arena_caption(tell_counts(field)),
         entries_of(field),
         sources=sources,

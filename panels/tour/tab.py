@@ -12,17 +12,17 @@ import gradio as gr
 from markupsafe import Markup
 
 from env import arena, arena_prompt, bazaar_prompt
+from panels.frames import written
 from panels.gpu_arena import players as arena_players
 from panels.gpu_arena import view as arena_view
 from panels.gpu_arena.words import EXPERT
 from panels.results.models import FILE as COMPARISON
 from panels.results.models import LAB_FILE
 from panels.tour import alone, duel, facts
-from panels.tour.facts import stage_of
-from panels.training.tab import sample, table_of_runs
+from panels.training.tab import describe_run, sample
 from panels.ui.html import macros
-from panels.ui.look import PALETTE, QUEUED, QUIET, note
-from panels.ui.provenance import missing, provenance
+from panels.ui.look import PALETTE, QUEUED, QUIET, note, table
+from panels.ui.provenance import missing, provenance, sources
 from panels.ui.theme import SCENE, font_faces
 from panels.ui.wiring import PRESS, queue
 from sauda.experiments.duel import SPEAKER
@@ -74,14 +74,20 @@ def _build_story() -> None:
             gr.HTML(HTML.gained(gain, facts.trained_on(comparison)))
             gr.Plot(facts.grades_figure(comparison), show_label=False, elem_id="tour-grades")
     _build(alone.build)
-    sources = [provenance(run, f"n = {len(run.data.log)} steps") for run in runs]
-    sources.append(provenance(comparison, "95 % bootstrap intervals over games"))
+    told = list(map(describe_run, runs))
+    origins = [provenance(run, f"n = {len(run.data.log)} steps") for run in runs]
+    origins.append(provenance(comparison, "95 % bootstrap intervals over games"))
     ahead, behind = facts.still_ahead(comparison), facts.why_behind(comparison)
     prompts = bazaar_prompt.RULES["market"], arena_prompt.RULES["lab"].format(lab="lab_0")
     agree = agreement.within_three + agreement.without_error_equal
     parts = [
-        table_of_runs({stage_of(run): run for run in runs}),
-        *sources,
+        table(
+            list(told[0]),
+            [[written(each, ".3f") for each in row.values()] for row in told],
+            "lrrrrrlr",
+            "Runs of training",
+        ),
+        sources(origins),
         HTML.compared(ahead, behind, facts.what_pays(worth), provenance(worth)),
         HTML.rewards(prompts, len(arena.COMPONENTS), sample(runs[-1]), agree, agreement.figures),
         HTML.games(facts.lab_sentence(labs)),

@@ -192,7 +192,13 @@ def scripted_rows() -> Rows:
 
 
 def draw_scripts(
-    figure: go.Figure, axis: str, at: Values, log: Log, metric: Metric, rows: Rows
+    figure: go.Figure,
+    axis: str,
+    at: Values,
+    log: Log,
+    metric: Metric,
+    rows: Rows,
+    across: str = "x",
 ) -> None:
     """Draw the grades of the best script and the tuned one as level lines along the x values `at`.
 
@@ -222,12 +228,12 @@ def draw_scripts(
             continue
         name, n = f"{who} {grades[policy]:.3f}", min(row.n for row in played[policy])
         figure.add_scatter(
-            x=[min(at), max(at)], y=[grades[policy]] * 2, xaxis="x", yaxis=axis, name=name,
+            x=[min(at), max(at)], y=[grades[policy]] * 2, xaxis=across, yaxis=axis, name=name,
             line=line_style("scripted")["line"] | {"width": 1, "dash": "dash"}, mode="lines",
             hovertemplate=f"{name}, n = {n:,} training seeds<extra></extra>", showlegend=False,
         )  # fmt: skip
         figure.add_annotation(
-            text=name, xref="x", yref=axis, x=min(at), y=grades[policy], xanchor="left",
+            text=name, xref=across, yref=axis, x=min(at), y=grades[policy], xanchor="left",
             yanchor="bottom", yshift=1, showarrow=False, font={"size": 11},
         )  # fmt: skip
 
@@ -279,48 +285,52 @@ def readable(value: float) -> str:
     return with_minus_signs(f"{digits} × 10<sup>{int(exponent):d}</sup>")
 
 
-# A stack of panels --------------------------------------------------------------------------------
+# Small multiples ----------------------------------------------------------------------------------
 
-PANEL, TOP, BOTTOM = 148, 28, 48  # px of height per panel with its title, above and below all
+PANEL, TOP, BOTTOM = 190, 28, 48  # px of height per panel with its title, above and below all
+COLUMNS = "x", "x2"  # of panels, each with its axis
 X_FORMAT = {"step": ",d", "tokens": ",d", "time": ".1f"}  # of d3, in what a hover says
 
 
 def stack(log: Log, view: View, scripts: Rows) -> go.Figure:
-    """One panel per metric of a run over one x axis, so that a hover reads all at one step.
+    """One panel per metric of a run, two in a row; a hover reads a whole column at one step.
 
     `scripts` are drawn as level lines where grades are.
     """
     figure = go.Figure()
     axes = ["y", *(f"y{i}" for i in range(2, len(log.metrics) + 1))]
-    for axis, metric in zip(axes, log.metrics, strict=True):
-        _panel(figure, axis, log, metric, view)
-        draw_scripts(figure, axis, x_values(log.rows_of(metric), view.over), log, metric, scripts)
-    unit = SCALES[view.over]
+    for i, (axis, metric) in enumerate(zip(axes, log.metrics, strict=True)):
+        across, at = COLUMNS[i % 2], x_values(log.rows_of(metric), view.over)
+        _panel(figure, (across, axis), log, metric, view)
+        draw_scripts(figure, axis, at, log, metric, scripts, across)
+    unit, places = SCALES[view.over], [f"{COLUMNS[i % 2]}{axis}" for i, axis in enumerate(axes)]
+    rows = [[*places[i : i + 2], ""][:2] for i in range(0, len(axes), 2)]
     figure.update_layout(
-        grid={"rows": len(axes), "columns": 1, "ygap": 0.3, "subplots": [[f"x{y}"] for y in axes]},
+        grid={"rows": len(rows), "columns": 2, "ygap": 0.35, "xgap": 0.18, "subplots": rows},
         hovermode="x unified",
         hoversubplots="axis",
         showlegend=False,
-        xaxis={
-            "anchor": axes[-1], "rangemode": "tozero", "title": f"{unit} of {log.name}",
+        **{f"xaxis{across.removeprefix('x')}": {
+            "anchor": axes[i::2][-1], "rangemode": "tozero", "title": f"{unit} of {log.name}",
             "unifiedhovertitle": {"text": f"{unit} %{{x:{X_FORMAT[view.over]}}}"},
             "showspikes": True, "spikemode": "across", "spikesnap": "data", "spikedash": "solid",
             "spikethickness": 1,
-        },
+        } for i, across in enumerate(COLUMNS[: len(axes)])},
     )  # fmt: skip
-    figure = style_figure(figure, PANEL * len(axes) + TOP + BOTTOM)
+    figure = style_figure(figure, PANEL * len(rows) + TOP + BOTTOM)
     return figure.update_layout(margin={"l": 56, "r": 16, "t": TOP, "b": BOTTOM})
 
 
-def _panel(figure: go.Figure, axis: str, log: Log, metric: Metric, view: View) -> None:
-    """Draw one metric on `axis`, its name above it, the last value beside the end of its curve."""
+def _panel(figure: go.Figure, axes: tuple[str, str], log: Log, metric: Metric, view: View) -> None:
+    """Draw one metric on its axes, its name above it, its last value at the end of its curve."""
+    across, axis = axes
     log_axis = view.log and metric.log
     title = f"{metric.label}, {metric.unit}" if metric.unit else metric.label
     figure.add_annotation(
-        text=title, xref="paper", yref=f"{axis} domain", x=0, y=1,
-        xanchor="left", yanchor="bottom", xshift=-44, yshift=3, showarrow=False,
+        text=title, xref=f"{across} domain", yref=f"{axis} domain", x=0, y=1,
+        xanchor="left", yanchor="bottom", yshift=3, showarrow=False,
     )  # fmt: skip
-    layout = {"anchor": "x", "nticks": 5, "exponentformat": "e"}
+    layout = {"anchor": across, "nticks": 5, "exponentformat": "e"}
     values = set(log.known(metric))
     if log_axis:
         layout |= {"type": "log", "dtick": "D2"}  # 1, 2 and 5 of each power of ten
@@ -331,16 +341,18 @@ def _panel(figure: go.Figure, axis: str, log: Log, metric: Metric, view: View) -
     drawn = drawable(average(log, metric, view.smoothing), log_axis)
     # An axis without a trace is not laid out, and what lies over it is not either.
     for trace in list(_traces(log, metric, view, at, drawn)) or [{"x": [None], "y": [None]}]:
-        figure.add_trace({"type": "scatter", "name": log.name} | trace | {"yaxis": axis})
+        figure.add_trace(
+            {"type": "scatter", "name": log.name} | trace | {"xaxis": across, "yaxis": axis}
+        )
     for x in _resumes(log, view.over):
         figure.add_shape(
-            type="line", xref="x", yref=f"{axis} domain", x0=x, x1=x, y0=0, y1=1,
+            type="line", xref=across, yref=f"{axis} domain", x0=x, x1=x, y0=0, y1=1,
             line={"dash": "dot", "width": 1, "color": SERIES["oracle"].light},
         )  # fmt: skip
     if points := [point for point in zip(at, drawn, strict=True) if None not in point]:
         x, y = points[-1]
         figure.add_annotation(
-            text=f"<b>{readable(y)}</b>", xref="x", yref=axis, x=x,
+            text=f"<b>{readable(y)}</b>", xref=across, yref=axis, x=x,
             y=math.log10(y) if log_axis else y, xanchor="left", yanchor="middle", xshift=6,
             showarrow=False,
         )  # fmt: skip

@@ -20,7 +20,7 @@ from panels.ui.look import (
     table,
     with_minus_signs,
 )
-from panels.ui.provenance import load_or_say, provenance
+from panels.ui.provenance import load_or_say, provenance, sources
 from panels.ui.terms import term
 from panels.ui.wiring import Updates, fill_on_opening
 from sauda.experiments.role_play import FILE as SAID_FILE
@@ -261,5 +261,5 @@ def _below(runs: Runs, figures: Figures, compared: Artifact) -> Markup:
         HTML.remarks(published),
         check_line(runs),
         provenance(compared, f"n = {len(compared.data.contrasts)} contrasts"),
-        Markup("").join(provenance(run, plain(name)) for name, run in runs.items()),
+        sources([provenance(run, plain(name)) for name, run in runs.items()]),
     )

@@ -10,7 +10,8 @@ import plotly.graph_objects as go
 from markupsafe import Markup
 
 from env import TASKS
-from panels.results.models import FILE, LAB_FILE
+from panels.frames import Table, grid
+from panels.results.models import FILE, GAIN, LAB_FILE
 from panels.results.training import verdict, whole_gains
 from panels.training import data, roles
 from panels.training.curves import (
@@ -36,7 +37,7 @@ from panels.training.curves import (
 from panels.ui.html import SAY, macros
 from panels.ui.look import QUIET, SERIES, heading, note, table, trouble
 from panels.ui.provenance import load_or_say, offer_again, provenance, side_by_side
-from panels.ui.tables import MISSING, with_interval
+from panels.ui.tables import with_interval
 from panels.ui.terms import list_names, short, task_choices, with_tooltips
 from panels.ui.wiring import (
     Updates,
@@ -45,7 +46,6 @@ from panels.ui.wiring import (
     in_address,
     lay_out_address,
     on_address,
-    region,
 )
 from sauda.cloud.jobs import FLAVORS, PRICES_READ, Flavor
 from sauda.experiments.runs import TrainingRun
@@ -63,55 +63,46 @@ GAIN_TASKS = {
     "bazaar": "bazaar/open", "arena": "arena/market_round", "talks": "bazaar/people"
 }  # fmt: skip
 RENTED = "cpu-basic"  # the Hub's machine with as many cores as ours
-COLUMNS = (
-    "run", "hold-out gain", "last checkpoint", "steps", "tokens", "minutes", "machine",
-    "cost at list price",
-)  # fmt: skip
 SAMPLE = 20  # training episodes that are played again
 
 # All runs -----------------------------------------------------------------------------------------
 
 
-def overview(runs: Runs) -> Markup:
+def overview(runs: Runs) -> tuple[Markup, Table]:
     """Whether training helps, and a row per run."""
     bazaar, _ = load_or_say(FILE)
     helps = heading(headline(bazaar), "Gains by task are in Results.") if bazaar else Markup("")
-    told = note(with_tooltips(SAY.overview(list(GAIN_TASKS.values()))))
-    return helps + region("training-overview", table_of_runs(runs)) + told
-
-
-def table_of_runs(runs: Runs) -> Markup:
-    """A row per run: its gain in hold-out games, its last checkpoint, and what it took."""
-    comparisons = [artifact for file in (FILE, LAB_FILE) if (artifact := load_or_say(file)[0])]
-    gains = {
-        (gain.after, gain.task): f"{with_interval(gain.interval, '+.3f')}, n {gain.n}"
-        for comparison in comparisons
-        for gain in comparison.data.stage_gains
-        if gain.on == "all"
-    }
-    rows = []
-    for name, run in runs.items():
-        log, data, dollars = recorded(run), run.data, cost(run)
-        last = data.checkpoint_evaluations[-1] if data.checkpoint_evaluations else None
-        rows.append(
-            (
-                log.name,
-                gains.get(
-                    (f"mini+{name}", GAIN_TASKS.get(log.stage, GAIN_TASKS[log.game])),
-                    "not recorded yet",
-                ),
-                MISSING if last is None else f"{last.reward:.3f} [{last.low:.3f}, {last.high:.3f}]",
-                f"{len(data.log):,}",
-                f"{data.num_tokens:,}",
-                f"{data.seconds / 60:.0f}",
-                machine(run),
-                MISSING if dollars is None else f"${dollars:.3f}",
-            )
-        )
     like = {one.name: one for one in filter(None, map(rented, runs.values()))}
     hourly = [f"${one.price:.2f} for {one.name}" for one in like.values()]
     prices = HTML.prices(list_names(hourly), f"{PRICES_READ.day} {PRICES_READ:%B %Y}")
-    return table(COLUMNS, rows, "lrrrrrlr", "Runs of training") + (prices if hourly else "")
+    told = note(with_tooltips(SAY.overview(list(GAIN_TASKS.values())))) + (prices if hourly else "")
+    return helps, Table("runs", list(map(describe_run, runs.values())), told, form=".3f")
+
+
+def describe_run(run: Artifact) -> dict[str, object]:
+    """A run's gain in hold-out games, its last checkpoint, and what it took, by heading."""
+    log, data = recorded(run), run.data
+    stage = f"mini+{run.file.removeprefix('training/').removesuffix('.json')}"
+    task = GAIN_TASKS.get(log.stage, GAIN_TASKS[log.game])
+    gains = [
+        gain
+        for artifact in (load_or_say(file)[0] for file in (FILE, LAB_FILE))
+        for gain in (artifact.data.stage_gains if artifact else ())
+        if (gain.after, gain.task, gain.on) == (stage, task, "all")
+    ]
+    last = data.checkpoint_evaluations[-1] if data.checkpoint_evaluations else None
+    return {
+        "run": log.name,
+        "hold-out gain": f"{with_interval(gains[-1].interval, GAIN)}, n {gains[-1].n}"
+        if gains
+        else "not recorded yet",
+        "last checkpoint": last and f"{last.reward:.0%} [{last.low:.0%}, {last.high:.0%}]",
+        "steps": len(data.log),
+        "tokens": data.num_tokens,
+        "minutes": round(data.seconds / 60),
+        "machine": machine(run),
+        "US dollars": cost(run),
+    }
 
 
 def machine(run: Artifact) -> str:
@@ -139,7 +130,7 @@ def headline(comparison: Artifact) -> str:
     gain = next(iter(whole_gains(comparison).values()), None)
     if gain is None:
         return sentence
-    figures = with_interval(gain.interval, "+.3f")
+    figures = with_interval(gain.interval, GAIN)
     return f"{sentence} In the {short(gain.task)}: {figures}, n = {gain.n:,}."
 
 
@@ -261,7 +252,8 @@ def build_run_part(tab: gr.Tab) -> None:
 def build_runs(runs: Runs, tab: gr.Tab) -> None:
     """Lay out all runs, and the curves of one with the controls that choose them."""
     scripts, first = scripted_rows(), View(next(iter(runs)))
-    above = gr.HTML()
+    above, about = gr.HTML(elem_id="training-overview"), gr.HTML()
+    rows = grid("Runs of training")
     together, drawn = build_together(runs, scripts)
     with gr.Row():
         run = gr.Dropdown(
@@ -301,7 +293,12 @@ def build_runs(runs: Runs, tab: gr.Tab) -> None:
         trigger_mode="always_last", **QUIET,
     )  # fmt: skip
     on_address(address, follow_view, [*outputs, *inputs])
-    fill_on_opening(tab, lambda _: {above: overview(runs), together: drawn}, [above, together])
+
+    def fill(_: str) -> Updates:
+        helps, table = overview(runs)
+        return {above: helps, about: table.about, rows: table.shown, together: drawn}
+
+    fill_on_opening(tab, fill, [above, about, rows, together])
 
 
 # The selector -----------------------------------------------------------------------------------

@@ -1,7 +1,6 @@
 // Each tab and sub-tab has an address, as in ?tab=results&part=arena: choosing one writes it, Back
-// and Forward choose again, and so do the arrow keys on a tab that has the focus. A row of a table
-// may have one too, as in ?tab=results&part=market&row=linear. A link of the class sauda-inpage is
-// followed without loading the page again. What a tab shows may add values of its own, as in
+// and Forward choose again, and so do the arrow keys on a tab that has the focus. A link of the class
+// sauda-inpage is followed without loading the page again. What a tab shows may add values of its own, as in
 // ?tab=judge&part=rounds&round=3: the tab's hidden .sauda-address holds them, and a press on it, or
 // on the .sauda-follow within, lets the tab show those of the address. A row that ?again= picks is
 // brought into view.
@@ -35,7 +34,7 @@
     .find((node) => panelOf(node)?.offsetParent);
   const values = (node) => written(node)?.dataset.query ?? "";
   const plain = (query) => [...new URLSearchParams(query)]
-    .filter(([name]) => !["tab", "part", "row", "__theme"].includes(name)).sort().join("&");
+    .filter(([name]) => !["tab", "part", "__theme"].includes(name)).sort().join("&");
   const shows = (node) => !node || plain(values(node)) === plain(location.search);
   const written = (node) => node?.querySelector("[data-query]"); // not before it has changed
 
@@ -59,7 +58,6 @@
       () => number !== latest || (press(TABS, tab) && (!part() || press(PARTS, part()))),
       () => {
         if (number !== latest) return;
-        point(address.get("row"));
         restore(number);
       },
     );
@@ -82,22 +80,6 @@
     const find = () => [...document.querySelectorAll(".sauda-again")].find((row) => row.offsetParent);
     until(find, () => find()?.scrollIntoView({ block: "center" }), 20);
   };
-  const point = (name) => {
-    const mark = "sauda-pointed";
-    document.querySelectorAll(`.${mark}`).forEach((old) => old.classList.remove(mark));
-    const find = () => [...document.querySelectorAll("[data-row]")]
-      .find((head) => head.dataset.row === name && head.offsetParent)?.closest("tr");
-    if (!name) return;
-    until(find, () => {
-      const row = find();
-      if (!row) return; // no table has it
-      row.classList.add(mark);
-      row.tabIndex = -1;
-      row.focus({ preventScroll: true });
-      row.scrollIntoView({ block: "center" });
-    });
-  };
-
   document.addEventListener("click", (event) => {
     const link = event.target.closest("a.sauda-inpage");
     if (link && !(event.ctrlKey || event.metaKey || event.shiftKey)) {

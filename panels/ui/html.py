@@ -77,8 +77,8 @@ CALLED = {  # what the templates of the tabs call, by the module that has it
 TEMPLATES.globals |= {name: getattr(of, name) for of, names in CALLED.items() for name in names}
 TEMPLATES.globals |= {"goods": goods, "picture": picture, "rupees": rupees}
 TEMPLATES.globals |= {"listed": terms.list_names, "tasks_listed": terms.list_tasks}
-TEMPLATES.filters["pm"] = tables.with_interval
-TEMPLATES.filters["num"] = lambda value, form="z.3f": format(value, form)
+TEMPLATES.filters["pm"] = lambda figures, form="z.1%": tables.with_interval(figures, form)
+TEMPLATES.filters["num"] = lambda value, form="z.1%": format(value, form)
 
 
 class _Sentences:

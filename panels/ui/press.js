@@ -9,7 +9,7 @@ function answerPresses(element, trigger) {
     element.addEventListener("click", async event => {
         const button = event.target.closest("button");
         const {press, show, copy, replay = "nothing"} = button?.dataset ?? {};
-        const picked = button?.parentElement.querySelector("select")?.value;
+        const picked = button?.parentElement.querySelector("select, input")?.value;
         if (press) trigger("click", {...button.dataset, picked});
         if (show) document.getElementById(show).scrollIntoView({block: "nearest"});
         for (const each of document.querySelector(replay)?.getAnimations({subtree: true}) ?? []) {

@@ -32,6 +32,12 @@ def provenance(artifact: Artifact, extra: str = "") -> Markup:
 folded_commands = PARTS.folded_commands
 
 
+def sources(lines: Sequence[Markup]) -> Markup:
+    """Several provenance lines behind one title; a single one as it is."""
+    every = Markup("").join(lines)
+    return folded(f"{len(lines)} sources", every) if len(lines) > 1 else every
+
+
 def load_or_say(file: str) -> tuple[Artifact | None, Markup]:
     """The artifact; or None and the empty state that names the command which makes it."""
     try:

@@ -65,7 +65,11 @@ def whisker_rows(groups: Mapping[str, Sequence[WhiskerRow]], axis: str, form: st
     figure = style_figure(figure, height=round(PITCH * (place + 0.4)) + FOOT)
     figure.update_layout(showlegend=False, margin={"l": 16, "t": 4, "b": FOOT - 16})
     figure.update_xaxes(
-        title=axis, range=[min(ends) - room, max(ends) + room], showgrid=True, zeroline=True
+        title=axis,
+        range=[min(ends) - room, max(ends) + room],
+        showgrid=True,
+        zeroline=True,
+        tickformat=".0%" if form.endswith("%") else "",
     )
     return figure.update_yaxes(
         range=[-place - 0.4, 0], showticklabels=False, showgrid=False, zeroline=False

@@ -13,7 +13,7 @@ import numpy as np
 from env import Accept, Item, Observation, Offer, Policy, WalkAway, corpus, customers, ear, market
 from env import people as rules
 from sauda.policies import people
-from sauda.policies.listener import NOTHING, Action
+from sauda.policies.listener import NOTHING, Action, MoveValues
 from sauda.policies.people import SAMPLE, Belief, Sellers
 
 PRIOR = 21  # seed
@@ -132,10 +132,29 @@ class Vendor:
     truth: rules.Person | None = None  # told the whole buyer: a bound, and no contestant
 
     def __call__(self, obs: Observation, rng: np.random.Generator) -> Action:
-        belief, seen = believe(obs, self.reads), across(obs)
+        belief = believe(obs, self.reads)
         if self.truth:
             for name in (*rules.Habit._fields[1:], *people.KNOWN, "opening"):
                 setattr(belief.sellers, name, np.full(SAMPLE, getattr(self.truth, name)))
+        pleas, prices, offers, accept, walk = self._weigh(belief, obs)
+        if offers.max() >= max(accept, walk):
+            said, at = np.unravel_index(offers.argmax(), offers.shape)
+            words = line(pleas[said], float(rng.random()), obs.table.item)
+            return Offer(int(flip(obs, prices[at])), words)
+        return Accept() if accept >= walk else WalkAway()
+
+    def values(self, belief: Belief, obs: Observation) -> MoveValues:
+        """The expected grade of every ask with every plea, of accepting and of walking away."""
+        pleas, prices, offers, accept, walk = self._weigh(belief, obs)
+        return MoveValues(
+            tuple(pleas), flip(obs, prices)[::-1], offers[:, ::-1], float(accept), float(walk),
+            lambda message: (customers.plea_in(message), 0),
+            lambda plea, seen: line(plea, 0.0, seen.table.item),
+        )  # fmt: skip
+
+    def _weigh(self, belief: Belief, obs: Observation) -> tuple[Any, ...]:
+        """Pleas, prices in the mirror, and the worth of every move."""
+        seen = across(obs)
         s, mood, temper = belief.typical()
         left = [plea for plea in customers.PLEAS if self.speaks and plea not in belief.said]
         prices, pleas = people.bids_to_weigh(seen), ["", *left]
@@ -147,8 +166,4 @@ class Vendor:
         walk = ((seen.reservation <= s.reservation) * kept).mean()
         takes = obs.table.bids and seen.ask <= seen.reservation
         accept = people.worth(seen.ask, s, seen, kept).mean() if takes else NOTHING
-        if offers.max() >= max(accept, walk):
-            said, at = np.unravel_index(offers.argmax(), offers.shape)
-            words = line(pleas[said], float(rng.random()), obs.table.item)
-            return Offer(int(flip(obs, prices[at])), words)
-        return Accept() if accept >= walk else WalkAway()
+        return pleas, prices, offers, accept, walk

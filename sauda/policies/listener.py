@@ -410,14 +410,15 @@ class MoveValues:
     offers: np.ndarray  # (a, k), of offering each price with each act
     accept: float
     walk: float
-    read: Callable[[str], tuple[str, int]] = words.act_in  # how the seller hears
+    read: Callable[[str], tuple[str, int]] = words.act_in  # how the other side hears
+    line: Callable[[str, Observation], str] = line_of  # the words of an act
 
     def best(self, obs: Observation) -> Action:
         """The move with the highest value; of equal ones an offer, then an acceptance."""
         top = self.offers.max()
         if top >= max(self.accept, self.walk):
             act, at = np.unravel_index(self.offers.argmax(), self.offers.shape)
-            return Offer(int(self.prices[at]), line_of(self.acts[act], obs))
+            return Offer(int(self.prices[at]), self.line(self.acts[act], obs))
         return Accept() if self.accept >= self.walk else WalkAway()
 
     def of(self, move: Action) -> float:

@@ -27,6 +27,7 @@ from sauda.policies.arena import gains_from_trade
 from sauda.sessions import LearnerGame
 
 LEARNER, YOU = "lab_0", "you"
+REFUSED = ("rejected", "expired")  # how an offer ends that the other lab did not take
 LEAST_GAIN = 0.5  # credits that count as a gain
 Move = arena.Action | arena.Malformed
 
@@ -262,6 +263,30 @@ def _possible_trades(state: arena.State, final: frozenset[str]) -> Iterator[Trad
             price = wanted - arena.trade_gain(other, gets, gives, 0.0)
             if obs.own.budget >= price >= -max(0.0, arena.purse(other)):
                 yield Trade(now, lab.lab_id, gives, gets, price, adds - price)
+
+
+@dataclass(frozen=True)
+class Refused:
+    """An offer of `lab_0` that ended without a trade, and what the other lab wanted then."""
+
+    round_index: int
+    offer: arena.Offer
+    wanted: float  # credits; below 0 it would have paid; infinite where it does not sell
+
+
+def refused_offers(game: ArenaGame) -> list[Refused]:
+    """The offers that `lab_0` did not withdraw and nobody took, in order."""
+    closed, found = game.play.state.market.closed, []
+    for one in game.steps:
+        for name in one.after.market.offers.keys() - one.before.market.offers.keys():
+            offer = closed.get(name)
+            if offer is None or offer.from_lab_id != LEARNER or offer.status not in REFUSED:
+                continue
+            other = _observe(one.after, offer.to_lab_id)
+            gets, gives = offer.requested_blocks, offer.offered_blocks
+            wanted = arena.margin(other, LEARNER, gets) - arena.trade_gain(other, gets, gives, 0.0)
+            found.append(Refused(one.round_index, offer, wanted))
+    return found
 
 
 def tradable_blocks(market: arena.Market, *labs: str) -> list[arena.Block]:

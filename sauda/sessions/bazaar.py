@@ -46,6 +46,7 @@ from sauda.sessions import LearnerGame
 
 Action = Offer | Accept | WalkAway
 PEOPLE = "bazaar/people"
+STAND_IN = "tit_for_tat"  # the scripted buyer in the place of a language model
 PLANNER = "listener"  # the planner of the open market, as a buyer that a visitor can sell to
 
 

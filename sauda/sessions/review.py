@@ -1,16 +1,15 @@
 """What each of a visitor's moves in a finished game cost, and what would have been better.
 
-In the open market the planner weighs every move of a buyer by what could be known before it: a move
-costs the expected grade by which it falls short of the planner's best one. Elsewhere the game is
-played again from before each move with one other move, after which the visitor takes what is
-offered or leaves, so what a better move earns is certain. A language model that buys is not asked
-again: what it offered is all that is known. No advice names a price beyond the visitor's own limit,
-and none takes an own price back.
+A planner weighs every move in the open markets, in either seat, by what could be known before it: a
+move costs the expected grade by which it falls short of the planner's best one. Elsewhere the game
+is played again from before each move with one other move, after which the visitor takes what is
+offered or leaves. A language model is not asked again: a script answers in its place. No advice
+names a price beyond the visitor's own limit, and none takes an own price back.
 
 `oracle` says what a player who knew the hidden values would have made of the game.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from math import ceil, floor, inf
@@ -29,62 +28,91 @@ from env import (
     WalkAway,
     get_task,
 )
+from env import people as rules
 from sauda.games.bazaar_columns import PLANNED
+from sauda.players import CUSTOMERS, PEOPLE
+from sauda.policies import customers, people
 from sauda.policies.arena import play_all_seeing
-from sauda.policies.listener import Listener, MoveValues, believe
+from sauda.policies.listener import NOTHING, Listener, MoveValues, believe
 from sauda.policies.values import play_informed, split_game
-from sauda.sessions.bazaar import Action, Game, answer, back, moves_of, own_and_theirs
+from sauda.sessions.bazaar import (
+    STAND_IN,
+    Action,
+    Game,
+    answer,
+    back,
+    moves_of,
+    own_and_theirs,
+    play_on,
+)
 
 PRICES = 24  # other prices that are tried before each move, between the two limits
-DIGITS = 9  # decimals of a difference of worths
+DIGITS = 9  # decimals of a difference of grades
 # The classes of a move by the grade that it cost at most; costlier ones are the last, and a price
 # beyond the own limit is a class of its own.
 CLASSES = {"best": 0.0, "good": 0.02, "inaccuracy": 0.05, "mistake": 0.15, "blunder": inf}
 LOSS = "loss"
-LEAST_COST = 0.005  # of the grade: what the planner cannot tell from nothing
+LEAST_COST = 0.005  # of the grade: what nobody can tell from nothing
+CHOICES = 3  # moves among which a better one can be found
 
 
-@dataclass(frozen=True, order=True, slots=True)
-class Worth:
-    """What a deal earned the visitor; compared by grade, then by rupees."""
+@dataclass(frozen=True)
+class Choice:
+    """One move in a position, the grade to expect of it, and how its deal ends, if certain."""
 
-    grade: float  # the task's grade, the part of this deal
-    rupees: float  # surplus over no deal, discounted where the game discounts
-
-    def __sub__(self, other: "Worth") -> "Worth":
-        grade, rupees = self.grade - other.grade, self.rupees - other.rupees
-        return Worth(round(grade, DIGITS), round(rupees, DIGITS))
-
-
-NOTHING = Worth(0, 0)
+    action: Action
+    grade: float
+    deal: Deal | None = None
 
 
 @dataclass(frozen=True)
 class OwnMove:
-    """One of the visitor's moves; `better` is the best alternative, None where none is known.
-
-    `deal` is how the deal ends after the better move, where that is certain.
-    """
+    """One of the visitor's moves, the grade to expect of it, and other moves, the best first."""
 
     number: int  # among the visitor's moves, from 0
     turn: Turn
-    cost: Worth
-    better: Action | None = None
-    deal: Deal | None = None
+    grade: float
+    others: tuple[Choice, ...] = ()
+
+    @property
+    def cost(self) -> float:
+        """How much more grade the best other move was worth, at least 0."""
+        more = round(self.others[0].grade - self.grade, DIGITS) if self.others else 0.0
+        return more if more >= LEAST_COST else 0.0
+
+    @property
+    def better(self) -> Choice | None:
+        """The best other move; None where it is no better."""
+        return self.others[0] if self.cost else None
+
+    @property
+    def choices(self) -> tuple[Choice, ...]:
+        """The better move among others that are not as good, from leaving to the best price."""
+        others = [one for one in self.others[1:] if self.cost and one.action != self.turn.action]
+        least = self.others[0].grade - LEAST_COST if self.others else 0.0
+        wrong = [one for one in others if one.grade < least]
+        wrong = wrong[:: max(1, len(wrong) // (CHOICES - 1))][: CHOICES - 1]  # far apart
+        return tuple(sorted([self.others[0], *wrong], key=_order)) if self.cost else ()
 
     @property
     def kind(self) -> str:
         """LOSS for a price beyond the own limit, else one of CLASSES, by the cost."""
-        obs, action = self.turn.observation, self.turn.action
-        sells = obs.agent == "seller"
-        price = getattr(action, "price", None)
-        if isinstance(action, Accept):
-            price = obs.bid if sells else obs.ask
-        if price is not None and (obs.reservation - price) * (1 if sells else -1) > 0:
+        if is_loss(self.turn.observation, self.turn.action):
             return LOSS
-        if self.cost == NOTHING:
-            return "best"
-        return next(name for name, most in CLASSES.items() if self.cost.grade <= most and most > 0)
+        return next(name for name, most in CLASSES.items() if self.cost <= most)
+
+
+def _order(choice: Choice) -> tuple[int, float]:
+    kinds = (WalkAway, Offer, Accept)
+    return kinds.index(type(choice.action)), getattr(choice.action, "price", 0.0)
+
+
+def is_loss(obs: Observation, action: Action) -> bool:
+    """Whether a move names or takes a price beyond the own limit."""
+    sells, price = obs.agent == "seller", getattr(action, "price", None)
+    if isinstance(action, Accept):
+        price = obs.bid if sells else obs.ask
+    return price is not None and (obs.reservation - price) * (1 if sells else -1) > 0
 
 
 @dataclass(frozen=True)
@@ -105,22 +133,26 @@ class Review:
     gap: Gap | None = None  # of a buyer in the open market
 
     @cached_property
-    def missed(self) -> Worth:
-        """What all moves cost together."""
-        costs = [move.cost for move in self.moves]
-        total = Worth(sum(c.grade for c in costs), sum(c.rupees for c in costs))
-        return total - NOTHING
+    def costly(self) -> tuple[OwnMove, ...]:
+        """The moves that cost something, the costliest first."""
+        found = [move for move in self.moves if move.cost]
+        return tuple(sorted(found, key=lambda move: -move.cost))
 
-    @cached_property
-    def costliest(self) -> OwnMove | None:
-        """The move that cost most; None where none cost anything."""
-        costly = [move for move in self.moves if move.cost > NOTHING]
-        return max(costly, key=lambda move: move.cost, default=None)
+    def weigh(self, number: int, action: Action) -> Choice:
+        """Another move in the place of the own move `number`; IllegalAction where none can be."""
+        position = _answered(back(self.game, number))
+        closing = answer(position, action)  # raises for what the rules forbid
+        if is_planned(self.game):
+            obs = position.observation
+            return Choice(action, value_of(action, values_at(self.game.task_name, obs), obs))
+        if closing.play.forfeit:
+            raise IllegalAction("that move would lose the game")
+        return max(_lines(position, [action]), key=lambda line: line.grade)
 
 
 def is_planned(game: Game) -> bool:
-    """Whether the planner weighs the visitor's moves: they buy in the open market."""
-    return game.you == "buyer" and game.task_name in PLANNED
+    """Whether a planner weighs the visitor's moves: in the open markets."""
+    return game.task_name in (*PLANNED, PEOPLE, CUSTOMERS)
 
 
 def is_recorded(game: Game) -> bool:
@@ -135,67 +167,89 @@ def review(game: Game) -> Review:
     turns = [game.play.turns[i] for i in moves_of(game)]
     if not is_planned(game):
         return Review(game, tuple(_review_moves(game, turns)))
+    planned = tuple(_weigh(game.task_name, number, turn) for number, turn in enumerate(turns))
+    if game.task_name not in PLANNED:
+        return Review(game, planned)
     gap = informed_grade(game.task, game.play.seed) - game.task.grade(game.play.state)
     inference, control = split_game(game.play.turns)
-    planned = tuple(weigh(number, turn) for number, turn in enumerate(turns))
     return Review(game, planned, Gap(inference, control, gap - inference - control))
 
 
-def weigh(number: int, turn: Turn) -> OwnMove:
-    """A buyer's move in the open market beside the planner's best one."""
+# By a planner -------------------------------------------------------------------------------------
+
+
+def values_at(task_name: str, obs: Observation) -> MoveValues:
+    """The expected grades of all moves of either seat, by the planner of the task's market."""
+    if task_name == PEOPLE:
+        acts, *values = people.Planner().values(people.believe(obs), obs)
+        return MoveValues(tuple(acts), *values, rules.act_in)
+    if task_name == CUSTOMERS:
+        return customers.Vendor().values(customers.believe(obs), obs)
+    return Listener().values(believe(obs), obs)
+
+
+def _weigh(task_name: str, number: int, turn: Turn) -> OwnMove:
+    """A move in an open market beside the planner's best one and others."""
     obs = turn.observation
-    values = Listener().values(believe(obs), obs)
+    values = values_at(task_name, obs)
     best = values.best(obs)
-    cost = round(max(0.0, values.of(best) - value_of(turn.action, values, obs)), DIGITS)
-    if cost < LEAST_COST:
-        return OwnMove(number, turn, NOTHING)
-    return OwnMove(number, turn, Worth(cost, 0.0), best)
+    spoken = [
+        Offer(int(values.prices[row.argmax()]), values.line(act, obs))
+        for act, row in zip(values.acts, values.offers, strict=True)
+    ]
+    bare = (Offer(int(price)) for price in values.prices)
+    moves = dict.fromkeys((best, Accept(), WalkAway(), *spoken, *bare))
+    found = [Choice(each, values.of(each)) for each in moves if not is_loss(obs, each)]
+    found = sorted((one for one in found if one.grade > NOTHING / 2), key=lambda one: -one.grade)
+    return OwnMove(number, turn, value_of(turn.action, values, obs), tuple(found))
 
 
 def value_of(move: Action, values: MoveValues, obs: Observation) -> float:
-    """The planner's value of a move, which it does not have of a bid beyond the own limit."""
-    if isinstance(move, Offer) and move.price > obs.reservation:
-        return max(-1.0, (obs.reservation - move.price) / obs.table.item.list_price)
+    """The planner's value of a move, which it does not have of a price beyond the own limit."""
+    if isinstance(move, Offer) and is_loss(obs, move):
+        return max(-1.0, -abs(obs.reservation - move.price) / obs.table.item.list_price)
     return values.of(move)
 
 
 # By playing again ---------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class _Line:
-    """One other move of the visitor, how its deal ended, and what the deal earned."""
-
-    action: Action
-    deal: Deal
-    worth: Worth
+def _answered(position: Game) -> Game:
+    """The position with a script in the place of a language model that buys."""
+    return play_on(position, STAND_IN) if is_recorded(position) else position
 
 
 def _review_moves(game: Game, turns: list[Turn]) -> list[OwnMove]:
-    """The moves with their costs, the worth of each position being the best that is known."""
+    """The moves with what they came to, where the moves after them are the best that are known."""
     reviewed: list[OwnMove] = []
-    after = NOTHING
+    after = 0.0
     for number in range(len(turns) - 1, -1, -1):
         position, deal = back(game, number), deal_of(turns[number])
         if number + 1 == len(turns) or deal_of(turns[number + 1]) != deal:
             ended = game if number + 1 == len(turns) else back(game, number + 1)
             after = worth(game.task, ended.play) - worth(game.task, position.play)
-        line = max(_lines(position), key=lambda line: line.worth)
-        cost, better = NOTHING, ()
-        if line.worth > after:
-            cost, better, after = line.worth - after, (line.action, line.deal), line.worth
-        reviewed.append(OwnMove(number, turns[number], cost, *better))
+        position = _answered(position)
+        moves = (WalkAway(), Accept(), *map(Offer, other_prices(position)))
+        found: dict[Action, Choice] = {}
+        for line in _lines(position, moves):
+            found[line.action] = max(found.get(line.action, line), line, key=_grade)
+        others = tuple(sorted(found.values(), key=_grade, reverse=True))
+        reviewed.append(OwnMove(number, turns[number], round(after, DIGITS), others))
+        after += reviewed[-1].cost
     return reviewed[::-1]
 
 
-def _lines(position: Game) -> Iterator[_Line]:
-    """The lines from one other move of the visitor: leaving, taking the price, other prices."""
+def _grade(choice: Choice) -> float:
+    return choice.grade
+
+
+def _lines(position: Game, moves: Iterable[Action]) -> Iterator[Choice]:
+    """The lines from `moves` of the visitor, each with how its deal ends."""
     before, deal = worth(position.task, position.play), len(position.play.state.table.past)
-    prices = () if is_recorded(position) else other_prices(position)
-    for action in (WalkAway(), Accept(), *map(Offer, prices)):
+    for action in moves:
         for after in _ends(position, action, deal):
-            past = after.play.state.table.past
-            yield _Line(action, past[deal], worth(position.task, after.play) - before)
+            earned = worth(position.task, after.play) - before
+            yield Choice(action, earned, after.play.state.table.past[deal])
 
 
 def _ends(position: Game, action: Action, deal: int) -> Iterator[Game]:
@@ -229,10 +283,13 @@ def other_prices(position: Game) -> list[int]:
     return [*range(low, high + 1, max(1, (high - low) // PRICES))]
 
 
-def worth(task: Task, play: Play) -> Worth:
-    """What the deals that are closed in `play` earned the learner."""
-    rupees = task.env.payoffs(play.state)[task.learner]
-    return Worth(round(task.grade(play.state), DIGITS), round(rupees, DIGITS))
+def worth(task: Task, play: Play) -> float:
+    """What the deals that are closed in `play` earned the learner, as a grade.
+
+    Where the grade does not count a loss, it is a share of the list price, as in the open market.
+    """
+    rupees, item = task.env.payoffs(play.state)[task.learner], play.state.table.item
+    return round(task.grade(play.state) or min(0.0, rupees / item.list_price), DIGITS)
 
 
 def deal_of(turn: Turn) -> int:

@@ -16,7 +16,8 @@ from panels.gpu_arena.words import EXPERT
 from panels.haggle import callbacks as haggle
 from panels.haggle.conversation import SILENT, chat_of, converse
 from panels.haggle.game_view import brief, chart, reading
-from panels.haggle.result import card, result, show_review
+from panels.haggle.result import card, result
+from panels.haggle.review import show_review
 from panels.haggle.words import ENGLISH, HINDI, HINGLISH, translator
 from sauda.llm.backends import THIS_PAGE
 from sauda.records.store import load

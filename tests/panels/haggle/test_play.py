@@ -423,6 +423,28 @@ def test_the_last_move_shows_the_result_at_once_and_the_review_once_after_it(
     assert review_after(screen, moved[page.visit]) == [""]  # that game still runs
 
 
+def test_the_review_asks_for_a_better_move_and_answers_a_choice_or_a_typed_price(
+    screen, buying, bought
+):
+    visit, review = bought[screen.page.visit], screen.page.review
+    assert callbacks.ask_of_move(screen, 0, visit) == screen.unchanged  # it is not there yet
+    _, asked = review_after(screen, visit)
+    assert "find a better move" in asked
+    choices = visit.generation.reviewed.moves[0].choices
+    assert len(choices) == asked.count('data-press="answer"') > 1
+    best = choices.index(visit.generation.reviewed.moves[0].better)
+
+    def answered(**given) -> str:
+        return callbacks.ask_of_move(screen, 0, visit, **given)[review]
+
+    assert "Right." in answered(choice=best)
+    assert "Right." not in answered(choice=(best + 1) % len(choices))
+    assert "of 100" in answered(text="30")
+    for text in ("nothing", "1e9", "₹2000"):
+        assert 'class="sauda-bad"' in answered(text=text)
+    assert callbacks.ask_of_move(screen, 7, visit) == screen.unchanged
+
+
 def test_what_if_goes_back_in_the_reviewed_game_and_keeps_the_first(screen, buying, bought):
     page, ended = screen.page, bought[screen.page.visit]
     branched = callbacks.go_back(screen, 0, ended, ended.game)

@@ -37,7 +37,8 @@ from panels.haggle.game_view import (
     quick_buttons,
 )
 from panels.haggle.opponents import BUY, SELL, SELLING_TASK
-from panels.haggle.result import board_of, card, on_the_table, result, show_review
+from panels.haggle.result import board_of, card, result
+from panels.haggle.review import show_review
 from panels.haggle.words import ENGLISH, HINDI, HINGLISH, Trouble, translate_error, translator
 from panels.ui.look import as_typed
 from sauda.language.lines import ANSWERS, hindi_names
@@ -378,19 +379,6 @@ def test_in_hindi_only_names_and_the_command_are_latin(task):
     known = [*scripts, *map(policy_label, scripts), *TYPES, "n"]
     names = " ".join(known).replace("_", " ").split()
     assert set(re.findall(r"[A-Za-z]+", text)) <= set(names)
-
-
-def test_against_a_model_the_bars_show_what_was_on_the_table():
-    """A buyer's prices are percents of the list price."""
-    game = start("bazaar/sell", "mini", 3)
-    for ask, percent in ((900, 79), (800, 82)):
-        reply = Reply(f'{{"offer":{percent}}}', "model", 9, "stop")
-        game = after_reply(answer(game, Offer(ask)), reply)
-    low, high = limits(game)
-    shares = [f"{(bid - low) / (high - low):.0%}" for bid in game.observation.table.bids]
-    shown = on_the_table(answer(game, WalkAway()), IN_ENGLISH)
-    assert re.findall(r">(\d+%)<", shown) == shares
-    assert f"The most, {shares[-1]}, was on the table before your move 3." in shown
 
 
 @pytest.mark.parametrize("language", ["en", "hinglish", "hi"])

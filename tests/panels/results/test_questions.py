@@ -10,7 +10,7 @@ import pytest
 from panels import frames
 from panels.results import leaderboard, optimum
 from panels.results.leaderboard import Standing, measurements, references, show, verdict
-from panels.results.models import LAB_FILE, rows_by_policy
+from panels.results.models import GAIN, LAB_FILE, rows_by_policy
 from panels.results.question import section
 from panels.results.reproduce import SCRIPTED, draw_sample, play_row_again, rows_of
 from panels.results.training import TRAINING, stage_figure
@@ -81,7 +81,7 @@ def test_what_words_are_worth_is_said_with_its_interval_by_market_and_type():
     verdict = optimum.words_verdict(data)
     told = " ".join((verdict.sentence, *verdict.evidence))
     for part in (("open-3", "all"), ("people", "all"), ("package", "all"), ("open-3", "bluffer")):
-        assert with_interval(worth[part].difference, "+z.3f") in told
+        assert with_interval(worth[part].difference, GAIN) in told
     (bluffers,) = (name for name in frames.by_type(data).frame if name.startswith("bluffer"))
     by_type = frames.by_type(data).frame.set_index("player")[bluffers]
     gain = worth["open-3", "bluffer"].difference.mean
@@ -180,7 +180,7 @@ def test_a_game_of_an_entry_opens_with_its_moves_its_end_and_its_seed(board, tas
     (entry,) = board.entries(task, rules_of(task))
     game = board.games(entry)[1]
     shown = str(leaderboard.show_game(entry.id, 2))
-    assert "Game 2 of 3 of “9 &lt;b&gt;bold&lt;/b&gt;”, grade " in shown
+    assert "Game 2 of 3 of “9 &lt;b&gt;bold&lt;/b&gt;”: " in shown
     assert f"seed {game.seed}." in shown
     assert f'href="leaderboard/games?entry={entry.id}"' in shown
     assert "<b>bold" not in shown

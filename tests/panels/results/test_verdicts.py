@@ -225,11 +225,18 @@ def test_the_caption_of_the_gains_names_losses_and_the_figure_each_step():
     assert [point.error_x.array[0] for point in figure.data] == pytest.approx([0.1, 0.08])
 
 
-def test_the_map_marks_the_best_of_a_task_and_tells_losses_apart():
+def test_the_figure_draws_the_best_of_each_kind_and_the_bound_of_a_task():
     losing = [-grade for grade in AHEAD]
-    field = winners.rank([entry(OPEN, "linear", losing), entry(RUSHED, OURS, AHEAD)])
-    text = str(winners.heat_map(field, "Grades", {}))
-    assert '<td class="sauda-r sauda-cell-below sauda-best" style="--heat: 100%"' in text
-    assert ">−0.550<" in text
-    assert f'<th class="sauda-l sauda-ours" data-row="{OURS}"' in text
-    assert text.count("–") == 2  # each played one of two tasks
+    entries = [entry(OPEN, "linear", losing), entry(OPEN, "smart", AHEAD), entry(OPEN, OURS, AHEAD),
+               entry(OPEN, f"{OURS}+honest", AHEAD), entry(RUSHED, "linear", losing)]  # fmt: skip
+    bound = model_row(OPEN, "oracle", metric(0.9))
+    shown = winners.shown_rows(winners.rank(entries), {OPEN: bound})
+    names = {
+        task: [getattr(row, "policy", row.label) for row in rows] for task, rows in shown.items()
+    }
+    assert names[OPEN][0] == winners.BOUND
+    assert sorted(names[OPEN][1:]) == sorted([OURS, "smart"])
+    assert names[RUSHED] == ["linear"]
+    figure = winners.grades_figure(winners.entries_of(shown))
+    assert len(figure.data) == 4
+    assert any("n = " in note.text for note in figure.layout.annotations)

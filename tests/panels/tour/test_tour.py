@@ -13,7 +13,7 @@ from panels.haggle.tab import shared_game
 from panels.results.models import rows_by_policy
 from panels.results.question import side
 from panels.tour import duel, facts, tab
-from panels.training.tab import RENTED, cost, table_of_runs
+from panels.training.tab import RENTED, cost, overview
 from panels.ui.tables import with_interval
 from sauda.cloud.jobs import PRICES_READ, flavor
 from sauda.experiments.duel import SPEAKER
@@ -80,10 +80,10 @@ def test_a_run_costs_what_the_hub_rents_such_a_machine_for_and_says_when_that_wa
         assert cost(on(device)) == pytest.approx(dollars)
         assert f"${dollars:.2f} (" in facts.in_short([on(device)])
         assert f"{PRICES_READ:%B %Y}" in facts.in_short([on(device)])
-        table = table_of_runs({"sft": on(device)})
-        assert f"${flavor(name).price:.2f} for {name}" in table
-        assert f"{PRICES_READ:%B %Y}" in table
-        assert "published" in table
+        _, table = overview({"sft": on(device)})
+        assert f"${flavor(name).price:.2f} for {name}" in table.about
+        assert f"{PRICES_READ:%B %Y}" in table.about
+        assert "published" in table.about
 
 
 def test_a_reply_that_is_no_move_is_quoted_short_and_escaped():

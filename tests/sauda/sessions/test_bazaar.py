@@ -24,7 +24,7 @@ from sauda.sessions.bazaar import (
     standings,
     start,
 )
-from sauda.sessions.review import NOTHING, OwnMove, Worth, oracle, review, worth
+from sauda.sessions.review import Choice, OwnMove, is_loss, oracle, review, worth
 
 SINGLE, SELLING = "classic/single_deal", "bazaar/sell"
 SEEDS = range(1_000_000, 1_000_006)
@@ -218,6 +218,8 @@ def at_random(task_name: str, opponent: str, seed: int) -> Game:
     [
         (SELLING, "naive"),
         (SELLING, "listener"),
+        ("bazaar/people", ""),
+        ("bazaar/customers", ""),
         (SINGLE, ""),
         ("classic/read_the_tells", ""),
         ("classic/career_10", ""),
@@ -230,12 +232,14 @@ def test_a_review_advises_no_price_beyond_the_own_limit_and_none_taken_back(task
         game = at_random(task_name, opponent, seed)
         for move in review(game).moves:
             obs, sells = move.turn.observation, game.you == "seller"
-            assert move.cost >= NOTHING
-            assert (move.better is None) == (move.cost == NOTHING)
-            if not isinstance(move.better, Offer) or move.better.price == obs.bid:
+            assert move.cost >= 0
+            assert (move.better is None) == (move.cost == 0)
+            better = move.better and move.better.action
+            assert not any(is_loss(obs, choice.action) for choice in move.choices)
+            if not isinstance(better, Offer) or better.price == obs.bid:
                 continue
             advised += 1
-            price, asks = move.better.price, obs.table.asks
+            price, asks = better.price, obs.table.asks
             assert price >= obs.reservation if sells else price <= obs.reservation
             if sells:
                 assert not asks or price <= asks[-1]
@@ -255,9 +259,12 @@ def bought() -> Game:
 
 def test_paying_an_early_ask_is_the_costliest_move_of_a_game(bought):
     found = review(bought)
-    assert found.costliest is found.moves[-1]
-    assert found.missed.grade == pytest.approx(sum(move.cost.grade for move in found.moves))
-    assert isinstance(found.costliest.better, Offer)
+    assert found.costly[0] is found.moves[-1]
+    assert isinstance(found.costly[0].better.action, Offer)
+    best, *others = sorted((choice.grade for choice in found.costly[0].choices), reverse=True)
+    assert best == found.costly[0].better.grade > max(others)
+    weighed = found.weigh(1, found.costly[0].better.action)
+    assert weighed.grade == pytest.approx(best)
 
 
 def test_the_parts_of_a_gap_add_up_to_what_a_buyer_that_knows_the_seller_gets_more(bought):
@@ -287,22 +294,25 @@ def test_a_better_move_earns_what_it_says(task_name, opponent, pick):
         if move.better is None:
             continue
         position = back(game, move.number)
-        after = answer(position, move.better)
+        after = answer(position, move.better.action)
         closed = len(after.play.state.table.past) > len(position.play.state.table.past)
         if closed:
             earned = worth(game.task, after.play) - worth(game.task, position.play)
-            rest = sum(other.cost.grade for other in found.moves[move.number + 1 :])
-            assert earned.grade >= move.cost.grade - rest - 1e-9
+            rest = sum(other.cost for other in found.moves[move.number + 1 :])
+            assert earned >= move.cost - rest - 1e-9
 
 
-def test_a_model_that_buys_is_not_asked_what_else_it_would_have_paid():
+def test_a_script_answers_other_moves_in_the_place_of_a_model_that_buys():
     game = answer(start(SELLING, "mini", 3), Offer(900))
     game = answer(after_reply(game, Reply('{"offer":80}', "canned")), WalkAway())
     (bid,) = game.play.state.table.bids
     assert bid > game.observation.reservation
-    first, last = review(game).moves
-    assert first.better is None
-    assert (last.better, last.deal.price) == (Accept(), bid)
+    found = review(game)
+    assert found.moves[1].better.grade > 0
+    better = found.weigh(1, Accept())
+    assert better.deal.price == bid
+    with pytest.raises(IllegalAction):
+        found.weigh(2, Accept())
 
 
 @pytest.mark.parametrize(
@@ -314,4 +324,4 @@ def test_a_move_is_of_a_class_by_its_cost_or_beyond_the_own_limit(beyond, cost, 
     game = start("bazaar/open", "firm", 5)
     limit = int(game.observation.reservation)
     turn = Turn("buyer", game.observation, Offer(limit + beyond))
-    assert OwnMove(0, turn, Worth(cost, 0)).kind == kind
+    assert OwnMove(0, turn, 0.0, (Choice(Offer(1), cost),)).kind == kind

@@ -1,0 +1,175 @@
+"""The review of a finished game: its board move by move, a question about each move, the answer."""
+
+from dataclasses import asdict
+
+from markupsafe import Markup
+
+from env import Accept, IllegalAction, Offer, rupees
+from env.language.money import price as price_in
+from panels.haggle.conversation import tell_move
+from panels.haggle.game_view import HTML, chart
+from panels.haggle.opponents import model_name
+from panels.haggle.words import ENGLISH, Translate, Trouble
+from panels.ui.look import note, with_minus_signs
+from panels.ui.offers import SMALL
+from panels.ui.provenance import missing
+from sauda.language.lines import translate_phrases
+from sauda.policies.values import difficulty
+from sauda.records.kinds import ArtifactError
+from sauda.sessions import bazaar, nerves
+from sauda.sessions.bazaar import Action, Game
+from sauda.sessions.review import Choice, OwnMove, Review, is_loss, is_planned, is_recorded
+
+
+def is_reviewed(game: Game) -> bool:
+    """Whether `game` gets a review: it is over, and the visitor made a move in it."""
+    return game.over and bool(bazaar.moves_of(game))
+
+
+def review_pending(translate: Translate) -> Markup:
+    """What stands in the place of the review until it is there."""
+    return HTML.review_section(note(translate("review_wait")), translate)
+
+
+def answer_of(found: Review, number: int, text: str) -> Choice:
+    """What a typed price would have been worth in the place of an own move.
+
+    Raises IllegalAction for what is no price, is beyond the own limit, or cannot be named there.
+    """
+    obs = found.moves[number].turn.observation
+    try:
+        action = Offer(obs.priced(price_in(text)))
+    except ValueError as error:
+        raise Trouble("say_price") from error
+    if is_loss(obs, action):
+        raise Trouble("review_beyond", limit=rupees(obs.reservation))
+    return found.weigh(number, action)
+
+
+def show_review(
+    found: Review,
+    translate: Translate,
+    language: str = ENGLISH,
+    number: int | None = None,
+    answer: Choice | None = None,
+    problem: IllegalAction | None = None,
+) -> Markup:
+    """The review at one move, by default the costliest, once the visitor has given an `answer`."""
+    game, costly = found.game, found.costly
+    if number is None:
+        number = costly[0].number if costly else 0
+    move = found.moves[number]
+    rows = [(one.number, tell_move(one.turn, translate), _kind(one, found), _points(-one.cost))
+            for one in found.moves]  # fmt: skip
+    later = [one.number for one in costly[costly.index(move) + 1 :]] if move.cost else []
+    board = chart(bazaar.back(game, number), SMALL, translate)
+    question = HTML.review_question(
+        number, rows[number][1], board, _choices(move, answer, translate, language),
+        _reply(move, answer, translate, language), _points(move.grade), problem, later[:1],
+        translate,
+    )  # fmt: skip
+    verdict = _verdict(found, translate, language)
+    return HTML.review_section(
+        HTML.review(verdict, rows, number, question, _notes(found, translate, language), translate),
+        translate,
+    )
+
+
+def _points(grade: float) -> str:
+    return with_minus_signs(f"{100 * grade:.0f}")
+
+
+def _kind(move: OwnMove, found: Review) -> str:
+    """The class of a move; that of bad luck where the other side left against the odds."""
+    unlucky = move.cost and move is found.moves[-1] and nerves.was_unlucky(found.game)
+    return "unlucky" if unlucky else move.kind
+
+
+def _choices(
+    move: OwnMove, answer: Choice | None, translate: Translate, language: str
+) -> list[tuple[str, str, bool, bool]]:
+    """What can be chosen instead, its worth once answered, whether it was chosen, and is best."""
+    choices = [*move.choices]
+    if answer is not None and answer not in choices:
+        choices.append(answer)
+    return [
+        (
+            _tell(one.action, move, translate, language),
+            "" if answer is None else _points(one.grade),
+            one is answer,
+            one is move.better,
+        )
+        for one in choices
+    ]
+
+
+def _tell(action: Action, move: OwnMove, translate: Translate, language: str) -> str:
+    """A move in the place of an own one, with its words."""
+    obs = move.turn.observation
+    if isinstance(action, Offer):
+        said = translate_phrases(action.message, language) if action.message else ""
+        return rupees(action.price) + (f" “{said}”" if said else "")
+    if isinstance(action, Accept):
+        theirs = obs.bid if obs.agent == "seller" else obs.ask
+        return f"{translate('quick_accept')} {rupees(theirs)}"
+    return translate("quick_walk")
+
+
+def _reply(move: OwnMove, answer: Choice | None, translate: Translate, language: str) -> str:
+    """How good the answer was, and what was best; "" before there is one."""
+    if answer is None:
+        return ""
+    best = move.better or answer
+    key = "right" if answer.grade >= best.grade else "worse"
+    if key == "worse" and answer.grade > move.grade:
+        key = "closer"
+    return f"{translate(f'review_{key}')} {_advice(best, move, translate, language)}"
+
+
+def _advice(best: Choice, move: OwnMove, translate: Translate, language: str) -> str:
+    """What would have been better than an own move, and how it would have ended, if certain."""
+    told, deal = _tell(best.action, move, translate, language), best.deal
+    if deal is None or not isinstance(best.action, Offer) or deal.price is None:
+        return translate("review_best", move=told)
+    if deal.price == best.action.price:
+        return translate("review_at", price=told)
+    return translate("review_later", first=told, price=rupees(deal.price))
+
+
+def _verdict(found: Review, translate: Translate, language: str) -> str:
+    """The move that cost most and a better one, or that none cost anything."""
+    if not found.costly:
+        return translate("review_none_planned" if is_planned(found.game) else "review_none")
+    worst = found.costly[0]
+    if _kind(worst, found) == "unlucky":
+        return translate("left_luck")
+    said = tell_move(worst.turn, translate)
+    return translate(
+        "review_cost", number=worst.number + 1, said=said, points=_points(worst.cost)
+    )  # fmt: skip
+
+
+def _notes(found: Review, translate: Translate, language: str) -> list[Markup | str]:
+    """Where the points went, how the review was made, how hard the game was."""
+    game, parts = found.game, []
+    missed = asdict(found.gap) if found.gap else {}
+    if sum(missed.values()) > 0:
+        every = _points(sum(missed.values()))
+        points = {name: _points(share) for name, share in missed.items()}
+        parts.append(note(translate("review_gap", every=every, **points)))
+    name = model_name(game.opponent, translate) if is_recorded(game) else ""
+    key = "planned" if is_planned(game) else "stood_in" if name else "searched"
+    parts.append(note(translate(f"review_{key}", name=name)))
+    if game.play.state.table.deals > 1:
+        parts.append(note(translate("review_deals")))
+    return [*parts, _difficulty(game, translate, language)] if found.gap else parts
+
+
+def _difficulty(game: Game, translate: Translate, language: str) -> Markup:
+    """How hard the finished game was; in English also why. The reason where it is not measured."""
+    try:
+        place, why = difficulty(game.task, game.play.seed)
+    except ArtifactError as error:
+        return missing(error)
+    told = translate("review_difficulty", place=place)
+    return note(f"{told} {why[0].upper()}{why[1:]}." if language == ENGLISH else told)
