@@ -19,7 +19,7 @@ from markupsafe import Markup
 from pandas.io.formats.style import Styler
 
 from env import TYPES
-from panels.results.models import GAIN
+from panels.measured import GAIN
 from panels.ui.html import text_link
 from panels.ui.look import note, with_minus_signs
 from panels.ui.provenance import provenance

@@ -20,10 +20,9 @@ from panels.haggle import ending
 from panels.haggle.conversation import SILENT
 from panels.haggle.result import compare, revealed
 from panels.haggle.words import ENGLISH, Translate, Trouble, translate_error, translator
-from panels.tour.facts import points
 from panels.ui.html import macros
 from panels.ui.look import QUIET, folded, note, stat, strip, table, trouble
-from panels.ui.tables import with_interval
+from panels.ui.tables import points, with_interval
 from panels.ui.wiring import PRESS, Updates, button
 from sauda.llm.types import ReplyError
 from sauda.serve.http import ENTRIES_OF_ADDRESS, ENTRIES_SECONDS

@@ -34,8 +34,8 @@ from panels.haggle.game_view import names_a_number
 from panels.haggle.opponents import opponent_name
 from panels.haggle.screen import SessionGeneration
 from panels.haggle.words import ENGLISH, Translate, Trouble, translate_error, translator
-from panels.results.models import FILE as COMPARISON
-from panels.results.models import FORM
+from panels.measured import FILE as COMPARISON
+from panels.measured import FORM
 from panels.site.sessions import HOUR, no_longer_here, state_of
 from panels.transcripts.episodes import awaited_model
 from panels.ui.html import macros

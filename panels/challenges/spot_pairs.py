@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from env import get_task
-from panels.results.models import FILE as COMPARISON
-from panels.results.models import rows_by_policy
+from panels.measured import FILE as COMPARISON
+from panels.measured import rows_by_policy
 from sauda.experiments.episodes import record_game
 from sauda.experiments.evaluate import BazaarRow
 from sauda.games import game_of

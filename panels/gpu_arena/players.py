@@ -13,9 +13,9 @@ from markupsafe import Markup
 
 from env import Policy, get_task, rollout
 from panels.gpu_arena.words import EXPERT
+from panels.measured import LAB_FILE
 from panels.results import reproduce
 from panels.results.evaluation import DRAWN
-from panels.results.models import LAB_FILE
 from panels.results.winners import ARENA_HOLDOUT, ARENA_QUESTION
 from panels.ui.html import macros
 from panels.ui.provenance import load_or_say

@@ -11,7 +11,7 @@ from functools import cache, lru_cache
 
 from env import CATALOGUE, TYPES, instance_stream
 from panels.haggle.words import ENGLISH, Translate, Trouble, translator
-from panels.results.models import FILE
+from panels.measured import FILE
 from panels.results.winners import HOLDOUT, Entry, contest
 from panels.ui.provenance import load_or_say
 from sauda.language.lines import name_in

@@ -16,7 +16,7 @@ from pandas.io.formats.style import Styler
 
 from env import ARENA_TASKS, TASKS, arena
 from panels.frames import Table
-from panels.results.models import bounds
+from panels.measured import bounds
 from panels.results.question import HTML, Part
 from panels.ui.html import SAY
 from panels.ui.provenance import load_or_say, provenance

@@ -13,9 +13,9 @@ import plotly.graph_objects as go
 from markupsafe import Markup
 
 from panels.frames import NUMBERS, Table, grid
+from panels.measured import FILE as COMPARISON
+from panels.measured import FORM, LAB_FILE, bounds
 from panels.results import winners
-from panels.results.models import FILE as COMPARISON
-from panels.results.models import FORM, LAB_FILE, bounds
 from panels.results.question import (
     HTML,
     OF_BEST,

@@ -8,7 +8,7 @@ from markupsafe import Markup
 from env import TYPES
 from panels import frames
 from panels.frames import BOUND, Table
-from panels.results.models import GAIN, series_role
+from panels.measured import GAIN, series_role
 from panels.results.question import (
     HTML,
     Answer,

@@ -2,7 +2,7 @@
 
 from panels import frames
 from panels.frames import best_wall
-from panels.results.models import GAIN
+from panels.measured import GAIN
 from panels.results.question import Answer, Measured, Question, Verdict, grades_figure
 from panels.ui.html import SAY
 from panels.ui.tables import with_interval

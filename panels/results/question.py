@@ -17,8 +17,8 @@ import plotly.graph_objects as go
 from markupsafe import Markup
 
 from panels.frames import NUMBERS, Table, grid, lay_out
+from panels.measured import FORM
 from panels.results import reproduce
-from panels.results.models import FORM
 from panels.ui.html import macros
 from panels.ui.look import QUIET, folded, with_minus_signs
 from panels.ui.provenance import load_or_say, provenance, sources

@@ -10,7 +10,7 @@ import gradio as gr
 from markupsafe import Markup
 
 from env import Policy, Task
-from panels.results.models import TRAINED, series_role
+from panels.measured import TRAINED, series_role
 from panels.transcripts.episodes import of_this_page
 from panels.ui.html import macros
 from panels.ui.look import folded, note, trouble

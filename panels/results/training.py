@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 from markupsafe import Markup
 
 from panels import frames
-from panels.results.models import (
+from panels.measured import (
     FILE,
     FORM,
     GAIN,

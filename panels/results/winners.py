@@ -14,11 +14,8 @@ from markupsafe import Markup
 
 from env import arena
 from panels import frames
-from panels.results import evaluation
-from panels.results.evaluation import DRAWN
-from panels.results.everything_else import PUBLISHED, published_figure, published_rows
-from panels.results.models import FILE as COMPARISON
-from panels.results.models import (
+from panels.measured import FILE as COMPARISON
+from panels.measured import (
     FORM,
     LAB_FILE,
     TRAINED,
@@ -28,6 +25,9 @@ from panels.results.models import (
     lead_of,
     series_role,
 )
+from panels.results import evaluation
+from panels.results.evaluation import DRAWN
+from panels.results.everything_else import PUBLISHED, published_figure, published_rows
 from panels.results.question import (
     HTML,
     Answer,

@@ -8,8 +8,8 @@ import numpy as np
 import plotly.graph_objects as go
 
 from env import Episode, Offer, Turn, rupees
-from panels.results.models import FILE as COMPARISON
-from panels.results.models import best_script, gain_on_same_seeds, rows_by_policy
+from panels.measured import FILE as COMPARISON
+from panels.measured import best_script, gain_on_same_seeds, rows_by_policy
 from panels.tour.facts import PERCENT
 from panels.training.curves import evaluation_trace, recorded, with_gaps
 from panels.ui.html import SAY, macros

@@ -10,14 +10,15 @@ import numpy as np
 import plotly.graph_objects as go
 
 from panels.haggle.opponents import bare_stages
-from panels.results.models import FILE as COMPARISON
-from panels.results.models import best_script, gain_on_same_seeds, rows_by_policy
+from panels.measured import FILE as COMPARISON
+from panels.measured import best_script, gain_on_same_seeds, rows_by_policy
 from panels.results.question import side
 from panels.results.training import players_figure, progress
 from panels.training.curves import TITLES, evaluation_trace, recorded, with_gaps
 from panels.training.tab import cost, machine
 from panels.ui.html import SAY
-from panels.ui.look import SERIES, line_style, style_figure, with_minus_signs
+from panels.ui.look import SERIES, line_style, style_figure
+from panels.ui.tables import points
 from sauda.cloud.jobs import PRICES_READ
 from sauda.experiments import duel
 from sauda.llm.model import SAUDA
@@ -37,7 +38,6 @@ from sauda.players import (
     policy_label,
 )
 from sauda.records.kinds import ArtifactError, entry
-from sauda.records.schemas.base import Interval
 from sauda.records.store import Artifact, load
 from sauda.train.model import PARAMETERS
 
@@ -45,7 +45,6 @@ MARKET = "bazaar/open"  # the task of the Tour's figures
 PERCENT = "z.0%"  # of grades: the share of the best outcome that a game allows
 SMOOTHING = 0.8  # of the loss
 DRAWN = 500  # most steps in the chart, which is about as many pixels wide
-POINTS, FINE = "+.0f", "+.1f"  # of differences, in percentage points
 WORDS = ("open-3", "all")  # market and games of the sentence about words
 LAB_TASK = "arena/market_round"  # of the sentence about the lab
 CONTENDERS = (f"{BASE}+{CONSTRAINED}", LEAVE, TUNED, BAYESIAN, LISTENER)  # of the figure
@@ -204,13 +203,6 @@ def why_behind(comparison: Artifact) -> str:
     gains = [(what, gain_on_same_seeds(comparison, MARKET, *pair)) for *pair, what in told]
     steps = [f"{what}: {points(found.gain)}" for what, found in gains if found is not None]
     return f"From the bound down to Sauda, in percentage points: {'; '.join(steps)}."
-
-
-def points(difference: Interval, form: str = POINTS) -> str:
-    """A difference of grades in percentage points, with its interval."""
-    ends = (difference.mean, difference.low, difference.high)
-    mean, low, high = (format(100 * end, form) for end in ends)
-    return with_minus_signs(f"{mean} [{low}, {high}]")
 
 
 def what_pays(worth: Artifact) -> str:

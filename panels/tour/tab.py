@@ -16,8 +16,8 @@ from panels.frames import written
 from panels.gpu_arena import players as arena_players
 from panels.gpu_arena import view as arena_view
 from panels.gpu_arena.words import EXPERT
-from panels.results.models import FILE as COMPARISON
-from panels.results.models import LAB_FILE
+from panels.measured import FILE as COMPARISON
+from panels.measured import LAB_FILE
 from panels.tour import alone, duel, facts
 from panels.training.tab import describe_run, sample
 from panels.ui.html import macros

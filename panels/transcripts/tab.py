@@ -13,7 +13,7 @@ import gradio as gr
 from markupsafe import Markup
 
 from env import ARENA_TASKS, BAZAAR_TASKS, TASKS, EndReason, Episode, get_task
-from panels.results.models import LAB_FILE, weights
+from panels.measured import LAB_FILE, weights
 from panels.site.sessions import HOUR, no_longer_here
 from panels.transcripts import episodes as games
 from panels.transcripts.view import HTML, again, column, columns, dealt, longest

@@ -18,11 +18,19 @@ from panels.ui.look import (
 from sauda.records.schemas.base import Interval
 
 MISSING = "–"
+POINTS, FINE = "+.0f", "+.1f"  # of differences, in percentage points
 
 
 def with_interval(figures: Interval, form: str = "z.3f") -> str:
     """A mean with its interval: "0.412 [0.395, 0.430]"."""
     mean, low, high = (format(getattr(figures, key), form) for key in ("mean", "low", "high"))
+    return with_minus_signs(f"{mean} [{low}, {high}]")
+
+
+def points(difference: Interval, form: str = POINTS) -> str:
+    """A difference of grades in percentage points, with its interval."""
+    ends = (difference.mean, difference.low, difference.high)
+    mean, low, high = (format(100 * end, form) for end in ends)
     return with_minus_signs(f"{mean} [{low}, {high}]")
 
 

@@ -19,8 +19,8 @@ from panels.gpu_arena.players import LONER, SEED, TASK, made_by
 from panels.gpu_arena.tab import BEGINNINGS, REGIONS, named_in_address, new_game
 from panels.gpu_arena.view import settlement
 from panels.gpu_arena.words import EXPERT, PUBLISHED, suggested_price
+from panels.measured import FORM
 from panels.results.evaluation import DRAWN
-from panels.results.models import FORM
 from panels.results.reproduce import rows_of
 from panels.ui.tables import with_interval
 from panels.ui.visitor import CALLER

@@ -8,9 +8,9 @@ import gradio as gr
 import pytest
 
 from panels import frames
+from panels.measured import GAIN, LAB_FILE, rows_by_policy
 from panels.results import leaderboard, optimum
 from panels.results.leaderboard import Standing, measurements, references, show, verdict
-from panels.results.models import GAIN, LAB_FILE, rows_by_policy
 from panels.results.question import section
 from panels.results.reproduce import SCRIPTED, draw_sample, play_row_again, rows_of
 from panels.results.training import TRAINING, stage_figure

@@ -10,7 +10,7 @@ import pytest
 from env import Offer, rupees
 from panels import PANELS
 from panels.haggle.tab import shared_game
-from panels.results.models import rows_by_policy
+from panels.measured import rows_by_policy
 from panels.results.question import side
 from panels.tour import duel, facts, tab
 from panels.training.tab import RENTED, cost, overview
