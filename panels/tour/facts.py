@@ -18,7 +18,7 @@ from panels.training.curves import TITLES, evaluation_trace, recorded, with_gaps
 from panels.training.tab import cost, machine
 from panels.ui.html import SAY
 from panels.ui.look import SERIES, line_style, style_figure
-from panels.ui.tables import points
+from panels.ui.tables import FINE, points
 from sauda.cloud.jobs import PRICES_READ
 from sauda.experiments import duel
 from sauda.llm.model import SAUDA
