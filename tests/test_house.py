@@ -118,6 +118,16 @@ def test_no_modules_import_each_other_in_a_circle():
     TopologicalSorter(graph).prepare()  # raises CycleError with the circle's modules
 
 
+def test_no_rooms_of_the_page_import_each_other_in_a_circle():
+    """A room is a folder of `panels/`, or a file beside them; its list of tabs is above all."""
+    graph: dict[str, set[str]] = {}
+    for path in PACKAGES["panels"]:
+        room = (*module_name(path).split("."), "")[1]
+        to = {module.split(".")[1] for module, _ in imported_modules(path) if "panels." in module}
+        graph.setdefault(room, set()).update(to - {room})
+    TopologicalSorter(graph).prepare()
+
+
 @for_every(PACKAGES["env"])
 def test_the_games_need_numpy_and_the_standard_library_only(path: Path):
     allowed = {"env", "numpy", *sys.stdlib_module_names}
