@@ -1,4 +1,4 @@
-"""Pairs of games of one seed, by the untrained and by the served model, for somebody to tell apart."""
+"""Pairs of games of one seed by the untrained and the served model, for somebody to tell apart."""
 
 from collections.abc import Mapping
 from pathlib import Path
