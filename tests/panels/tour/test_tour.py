@@ -36,7 +36,9 @@ def test_the_tours_figures_are_those_of_the_artifacts():
     assert drawn[0].x[0] == grades["oracle"].mean
     assert [trace.x[0] for trace in drawn] == sorted((t.x[0] for t in drawn), reverse=True)
     worth = next(row for row in words.data.worth if row.what == "both" and row.market == "open-3")
-    assert f"{100 * worth.difference.mean:+.0f}" in facts.what_pays(words)
+    found = facts.findings(comparison, words)
+    assert f"₹{1000 * worth.difference.mean:.0f} of every ₹1,000" in found[0].headline
+    assert len(found) == 5
 
 
 def test_what_training_further_changed_is_told_with_its_intervals():
