@@ -40,7 +40,7 @@ from sauda.experiments.pitching import (
 )
 from sauda.records.schemas.base import Row
 from sauda.records.seeds import first_seeds
-from sauda.records.store import Artifact
+from sauda.records.store import Artifact, load
 
 HTML = macros("judge")
 TITLE = "Judge"
@@ -55,6 +55,7 @@ TO_THE_PITCH = """() => {
 RULE = arena.LONGEST_MESSAGE, arena.URGENT_WITHIN  # characters of a pitch; rounds that are close
 Games = Mapping[int, ShownGame]  # recorded games by seed
 EXAMPLE = "evidence_first"
+LIE = 4  # that is added to a true number
 LETTERS = "ABCD"  # of the other labs, from lab_1
 LAB = re.compile(r"\blab_\d+\b")
 TONES = {"holds": "good", "outweighed": "good", "false": "bad"}  # of a claim; others stay grey
@@ -90,7 +91,9 @@ def build() -> None:
 
 
 def _rounds(judged: Artifact, tab: gr.Tab) -> None:
-    games = {game.seed: game for game in judged.data.shown}
+    # The first on show is one whose first round can be won.
+    games = sorted(judged.data.shown, key=lambda game: game.rounds[0].winner != LEARNER)
+    games = {game.seed: game for game in games}
     first = next(iter(games))
     seed, number = _pickers(judged, games)
     down = gr.Button("Write your own pitch ↓", elem_id="judge-down")  # on a phone alone
@@ -304,8 +307,41 @@ def observe(seed: int, index: int) -> arena.Observation:
 
 
 def knowledge(seed: int, index: int) -> Markup:
-    """The private facts of the own lab in this round, against which its claims are checked."""
-    return papers(observe(seed, index))
+    """The facts of the own lab in this round, against which its claims are checked."""
+    return known_facts(observe(seed, index))
+
+
+def known_facts(obs: arena.Observation) -> Markup:
+    """The jobs of the own lab, and what else can be claimed of it."""
+    lab = obs.market.labs[LEARNER]
+    spare = len(arena.spare_blocks(obs, arena.own_plan(obs)))
+    return papers(obs) + HTML.facts(lab, spare, obs.market.market_pressure)
+
+
+def with_one_lie() -> tuple[Markup, list[tuple[str, bool, str]]]:
+    """A recorded pitch with one number changed: the lab's facts; each sentence, its truth, why.
+
+    Raises ArtifactError without the record.
+    """
+    games = load("pitching.json").data.shown
+    game = next((each for each in games if each.rounds[0].winner == LEARNER), games[0])
+    played = next(iter(negotiation(ADVOCATES["adapting"], game.seed)))
+    text = game.rounds[0].verdicts[LEARNER].text
+    numbers = list(re.finditer(r"\d+", text))
+    at = numbers[len(numbers) // 2]
+    text = f"{text[: at.start()]}{int(at[0]) + LIE}{text[at.end() :]}"
+    found = arena.decide(played.state, {LEARNER: text}).verdicts[LEARNER].findings
+    obs = arena.Observation(LEARNER, played.state.market, played.state.private[LEARNER])
+    jobs = job_names(obs.own.jobs)
+    told = [
+        (
+            text[one.start : one.end],
+            one.status != "false",
+            without_ids(one.reason, jobs),
+        )
+        for one in found
+    ]
+    return known_facts(obs), told
 
 
 def example_pitch(seed: int, index: int) -> str:

@@ -114,6 +114,12 @@ def worth(obs: Observation, claim: Claim) -> Collection[float]:
     return [job.full_value for job in narrow(obs, claim).open_jobs]
 
 
+def check_whole(obs: Observation, claim: Claim) -> float | None:
+    """A job that no booking does in parts: less than all its hours are of no use to it."""
+    jobs = narrow(obs, claim).open_jobs
+    return 0.3 if any(not job.partial_credit_allowed for job in jobs) else None
+
+
 def check_failed_block(obs: Observation, claim: Claim) -> float | None:
     block = obs.market.blocks.get(claim.detail)
     if block is None or block.status != FAILED:
@@ -235,8 +241,8 @@ def _check_count(count: Callable[[Observation], int], weight: float) -> Check:
 CHECKS: Mapping[str, Check] = {
     check.__name__: check
     for check in (
-        due, demand, pressure, budget_band, check_failed_block, best_reputation, check_unbroken,
-        part, below_share, partner, check_proposal,
+        due, demand, pressure, budget_band, check_whole, check_failed_block, best_reputation,
+        check_unbroken, part, below_share, partner, check_proposal,
     )
 } | {
     "hours_needed": _check_figure(hours_needed, lambda claim: 1.0),
@@ -414,7 +420,7 @@ def _clause_claims(names: tuple, lab_id: str, text: str, start: int, end: int) -
     patterns = [(name, *pair) for name, kind in CLAIMS.items() for pair in kind.patterns]
     for name, figure, cued in patterns:
         cue = cued.search(clause)
-        if cue is None or (denied and name != "unbroken_by_denial"):
+        if cue is None or bool(denied) != name.endswith("_by_denial"):
             continue
         for match in figure.finditer(clause):
             if taken & set(range(*match.span())):

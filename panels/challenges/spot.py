@@ -23,10 +23,12 @@ from panels.challenges.spot_pairs import (
     SEEDS,
     SERVED,
     Pair,
+    data,
     find_untrained,
     is_trained,
     pairs_with,
     read_measured,
+    spoke,
 )
 from panels.challenges.subtab import SubTab
 from panels.haggle.conversation import LONGEST, question
@@ -473,6 +475,13 @@ def verdict(duel: Duel, rows: Mapping[str, BazaarRow], translate: Translate) -> 
         why(f"{letter}, {opponent_name(side.policy, translate)}", side, translate)
         for letter, side in sides.items()
     ]
+    untrained, trained = spoke()
+    whys.append(
+        translate(
+            "spot_quieter" if trained < untrained else "spot_louder", games=len(data()["pairs"]),
+            untrained=f"{untrained:.0%}", trained=f"{trained:.0%}",
+        )
+    )  # fmt: skip
     return HTML.verdict(
         tell_guess(duel, translate), whys, scores(duel, rows, translate), ROWS, translate
     )

@@ -74,6 +74,20 @@ def pairs_with(base: str) -> Sequence[Pair]:
     return [pair for pair in recorded if both_move(pair)]
 
 
+def spoke() -> tuple[float, float]:
+    """The share of bids that came with words in all recorded pairs: untrained, trained."""
+    untrained, trained = (
+        [
+            bool(move.get("message"))
+            for row in rows
+            for move in row["moves"]
+            if move["agent"] == "buyer" and move["action"] == "offer"
+        ]
+        for rows in zip(*data()["pairs"], strict=True)
+    )
+    return sum(untrained) / len(untrained), sum(trained) / len(trained)
+
+
 def record(players: Sequence[str]) -> dict[str, Any]:
     """What the file holds, played now by both models."""
     task, rows = get_task(TASK), []

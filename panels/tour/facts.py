@@ -5,6 +5,7 @@ Grades are told as the share of the best outcome that a game allows.
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import plotly.graph_objects as go
@@ -17,8 +18,8 @@ from panels.results.training import players_figure, progress
 from panels.training.curves import TITLES, evaluation_trace, recorded, with_gaps
 from panels.training.tab import cost, machine
 from panels.ui.html import SAY
-from panels.ui.look import SERIES, line_style, style_figure
-from panels.ui.tables import FINE, points
+from panels.ui.look import SERIES, line_style, style_figure, with_minus_signs
+from panels.ui.tables import points
 from sauda.cloud.jobs import PRICES_READ
 from sauda.experiments import duel
 from sauda.llm.model import SAUDA
@@ -34,10 +35,10 @@ from sauda.players import (
     OURS,
     TUNED,
     buyer_name,
-    is_model,
     policy_label,
 )
 from sauda.records.kinds import ArtifactError, entry
+from sauda.records.schemas.base import Interval
 from sauda.records.store import Artifact, load
 from sauda.train.model import PARAMETERS
 
@@ -168,7 +169,7 @@ def trained_on(comparison: Artifact) -> str:
     told, clear = ({games: [] for games in ("all", "unseen")} for _ in range(2))
     for row in gains:
         stage = policy_label(row.after).rpartition(" + ")[2]
-        sentence = f"{stage} {points(row.interval, FINE)}"
+        sentence = f"{stage} {points(row.interval)}"
         told[row.on].append(sentence)
         clear[row.on] += [] if side(row.interval) == "unclear" else [sentence]
     n = {row.on: row.n for row in gains}
@@ -183,33 +184,72 @@ def grades_figure(comparison: Artifact) -> go.Figure:
     return figure.update_xaxes(tickformat=".0%")
 
 
-def still_ahead(comparison: Artifact) -> str:
-    """Who scores more than Sauda on the open market without a language model, with n."""
+@dataclass(frozen=True)
+class Finding:
+    """One result: a headline, and its figures as (label, mean, low, high), in rupees of 1,000."""
+
+    headline: str
+    bars: Sequence[tuple[str, str, str, str]]
+    told: str
+    address: str
+
+
+def findings(comparison: Artifact, worth: Artifact) -> list[Finding]:
+    """What was found in the open market; those whose games are recorded."""
     rows = rows_by_policy(comparison, MARKET)
-    ours = rows[OURS].grade.mean
-    others = [row for name, row in rows.items() if name != ORACLE and not is_model(name)]
-    ahead = sorted((row for row in others if row.grade.mean > ours), key=lambda r: -r.grade.mean)
-    names = [f"{buyer_name(row.policy)} ({row.grade.mean:{PERCENT}})" for row in ahead]
-    return SAY.still_ahead(names, rows[OURS].n)
+    words = {row.what: row for row in worth.data.worth if (row.market, row.value) == WORDS}
+    both = words["both"].difference
+    found = [
+        Finding(
+            f"Words are worth {of_thousand(both.mean)} of every ₹1,000",
+            [
+                _bar("reading and speaking", both),
+                _bar("reading alone", words["reading"].difference),
+            ],
+            f"to a planner, n = {words['both'].n:,} games, paired by seed",
+            "?tab=results&part=words",
+        ),
+        Finding(
+            f"Copying a planner took it from {of_thousand(rows[BASE].grade.mean)} to"
+            f" {of_thousand(rows[OURS].grade.mean)}",
+            [_bar("untrained", rows[BASE].grade), _bar("after SFT", rows[OURS].grade)],
+            f"n = {rows[OURS].n:,} games that it never trained on",
+            "?tab=results&part=training",
+        ),
+        Finding(
+            f"A script of numbers alone wins {of_thousand(rows[TUNED].grade.mean)}",
+            [_bar(buyer_name(name), rows[name].grade) for name in (TUNED, OURS, LISTENER)],
+            f"n = {rows[TUNED].n:,} and more; the planner that listens is ahead of both",
+            "?tab=results&part=market",
+        ),
+    ]  # fmt: skip
+    later = [r for r in comparison.data.stage_gains if (r.task, r.before) == (MARKET, OURS)]
+    later = [row for row in later if row.on == "all"]
+    if later:
+        most = max(abs(row.interval.mean) for row in later)
+        bars = [_bar(policy_label(row.after).rpartition(" + ")[2], row.interval) for row in later]
+        found.insert(2, Finding(
+            f"Reinforcement learning after copying moved at most {of_thousand(most)}", bars,
+            f"gain over SFT, n = {later[0].n:,} games, paired by seed",
+            "?tab=results&part=training",
+        ))  # fmt: skip
+    if lead := gain_on_same_seeds(comparison, MARKET, ORACLE, LISTENER):
+        found.append(Finding(
+            f"Knowing the seller would be worth {of_thousand(lead.gain.mean)} more",
+            [_bar("to the planner", lead.gain)], f"n = {lead.n:,} games, paired by seed",
+            "?tab=results&part=optimum",
+        ))  # fmt: skip
+    return found
 
 
-def why_behind(comparison: Artifact) -> str:
-    """What parts Sauda from the bound, step by step, each paired by seed."""
-    told = (
-        (ORACLE, LISTENER, "knowing the seller"),
-        (LISTENER, BAYESIAN, "reading and speaking words as the planner does"),
-        (BAYESIAN, OURS, "planning the prices exactly"),
-    )
-    gains = [(what, gain_on_same_seeds(comparison, MARKET, *pair)) for *pair, what in told]
-    steps = [f"{what}: {points(found.gain)}" for what, found in gains if found is not None]
-    return f"From the bound down to Sauda, in percentage points: {'; '.join(steps)}."
+def of_thousand(share: float) -> str:
+    """A share of what could be won, in rupees of every 1,000: "₹86"."""
+    return with_minus_signs(f"₹{1000 * share:.0f}")
 
 
-def what_pays(worth: Artifact) -> str:
-    """What reading and speaking are worth to a planner where any words count, with n."""
-    rows = {row.what: row for row in worth.data.worth if (row.market, row.value) == WORDS}
-    both, reading = (points(rows[what].difference) for what in ("both", "reading"))
-    return SAY.pays(both, reading, rows["both"].n)
+def _bar(label: str, figures: Interval) -> tuple[str, str, str, str]:
+    mean, low, high = (f"{1000 * end:z.0f}" for end in (figures.mean, figures.low, figures.high))
+    return label, mean, low, high
 
 
 def lab_sentence(comparison: Artifact) -> str:

@@ -6,12 +6,14 @@ it, so that nothing moves.
 """
 
 from collections.abc import Callable, Sequence
+from dataclasses import astuple
 from pathlib import Path
 
 import gradio as gr
 from markupsafe import Markup
 
 from env import arena, arena_prompt, bazaar_prompt
+from panels import judge
 from panels.frames import written
 from panels.gpu_arena import players as arena_players
 from panels.gpu_arena import view as arena_view
@@ -43,7 +45,7 @@ def build() -> None:
     _build_race()
     _build(_build_story)
     reel = HTML.arena(arena_view.reel(arena_players.TASK, arena_players.SEED, EXPERT))
-    gr.HTML(reel + HTML.sections(), elem_classes="sauda-story", js_on_load=PRESS)
+    gr.HTML(reel + _lie() + HTML.sections(), elem_classes="sauda-story", js_on_load=PRESS)
 
 
 def _build(section: Callable[[], None]) -> None:
@@ -52,6 +54,14 @@ def _build(section: Callable[[], None]) -> None:
         section()
     except ArtifactError as error:
         gr.HTML(missing(error))
+
+
+def _lie() -> Markup:
+    """A pitch with one lie to catch, or what makes the record that is missing."""
+    try:
+        return HTML.lie(*judge.with_one_lie())
+    except ArtifactError as error:
+        return missing(error)
 
 
 def _in_short() -> Markup:
@@ -77,7 +87,6 @@ def _build_story() -> None:
     told = list(map(describe_run, runs))
     origins = [provenance(run, f"n = {len(run.data.log)} steps") for run in runs]
     origins.append(provenance(comparison, "95 % bootstrap intervals over games"))
-    ahead, behind = facts.still_ahead(comparison), facts.why_behind(comparison)
     prompts = bazaar_prompt.RULES["market"], arena_prompt.RULES["lab"].format(lab="lab_0")
     agree = agreement.within_three + agreement.without_error_equal
     parts = [
@@ -88,7 +97,9 @@ def _build_story() -> None:
             "Runs of training",
         ),
         sources(origins),
-        HTML.compared(ahead, behind, facts.what_pays(worth), provenance(worth)),
+        HTML.findings(
+            [astuple(each) for each in facts.findings(comparison, worth)], provenance(worth)
+        ),
         HTML.rewards(prompts, len(arena.COMPONENTS), sample(runs[-1]), agree, agreement.figures),
         HTML.games(facts.lab_sentence(labs)),
     ]

@@ -18,7 +18,7 @@ from panels.ui.look import (
 from sauda.records.schemas.base import Interval
 
 MISSING = "–"
-POINTS, FINE = "+.0f", "+.1f"  # of differences, in percentage points
+FINE = "+.1f"  # of differences, in percentage points
 
 
 def with_interval(figures: Interval, form: str = "z.3f") -> str:
@@ -27,7 +27,7 @@ def with_interval(figures: Interval, form: str = "z.3f") -> str:
     return with_minus_signs(f"{mean} [{low}, {high}]")
 
 
-def points(difference: Interval, form: str = POINTS) -> str:
+def points(difference: Interval, form: str = FINE) -> str:
     """A difference of grades in percentage points, with its interval."""
     ends = (difference.mean, difference.low, difference.high)
     mean, low, high = (format(100 * end, form) for end in ends)

@@ -113,7 +113,7 @@ def test_a_guess_reveals_the_sides_counts_and_shows_both_measured_rows(spot, rig
         row = spot.rows[name]
         assert f'title="{name}"' in verdict
         assert f">{row.n}<" in verdict
-        assert with_minus_signs(f"[{row.grade.low:z.3f}, {row.grade.high:z.3f}]") in verdict
+        assert with_minus_signs(f"[{row.grade.low:z.1%}, {row.grade.high:z.1%}]") in verdict
     assert "?tab=results" in verdict
     assert [int(bids) for bids in re.findall(r"(\d+) bids from", verdict)] == [
         sum(isinstance(turn.action, Offer) for turn in side.turns if turn.agent == "buyer")

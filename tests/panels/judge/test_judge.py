@@ -80,3 +80,19 @@ def test_the_address_of_a_round_leads_back_to_it_and_any_other_to_the_first(judg
     assert judge.find_round(games, judge.named_in_address(first, other, 2)) == (other, 2)
     assert judge.named_in_address(first, first, 0) == {}
     assert judge.find_round(games, {"seed": "<b>", "round": "0"}) == (first, 0)
+
+
+def test_the_first_round_on_show_can_be_won_by_facts_that_are_shown(judged):
+    game = min(judged.data.shown, key=lambda game: game.rounds[0].winner != LEARNER)
+    pitch, facts = game.rounds[0].verdicts[LEARNER].text, str(judge.knowledge(game.seed, 0))
+    assert "✓ won" in str(judge.own_pitch(game.seed, 0, pitch))
+    numbers = [word.strip(".") for word in pitch.split() if word.strip(".").isdigit()]
+    assert numbers
+    assert all(number in facts for number in numbers)
+
+
+def test_a_pitch_with_one_number_changed_has_one_lie_that_its_facts_tell():
+    facts, told = judge.with_one_lie()
+    assert "your jobs" in facts
+    assert sum(not is_true for _, is_true, _ in told) == 1
+    assert len(told) > 2

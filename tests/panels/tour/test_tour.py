@@ -14,7 +14,7 @@ from panels.measured import rows_by_policy
 from panels.results.question import side
 from panels.tour import duel, facts, tab
 from panels.training.tab import RENTED, cost, overview
-from panels.ui.tables import with_interval
+from panels.ui.tables import FINE, with_interval
 from sauda.cloud.jobs import PRICES_READ, flavor
 from sauda.experiments.duel import SPEAKER
 from sauda.language.phrases import language_of
@@ -36,7 +36,9 @@ def test_the_tours_figures_are_those_of_the_artifacts():
     assert drawn[0].x[0] == grades["oracle"].mean
     assert [trace.x[0] for trace in drawn] == sorted((t.x[0] for t in drawn), reverse=True)
     worth = next(row for row in words.data.worth if row.what == "both" and row.market == "open-3")
-    assert f"{100 * worth.difference.mean:+.0f}" in facts.what_pays(words)
+    found = facts.findings(comparison, words)
+    assert f"₹{1000 * worth.difference.mean:.0f} of every ₹1,000" in found[0].headline
+    assert len(found) == 5
 
 
 def test_what_training_further_changed_is_told_with_its_intervals():
@@ -45,7 +47,7 @@ def test_what_training_further_changed_is_told_with_its_intervals():
     told = facts.trained_on(comparison)
     assert rows
     for row in rows:
-        is_told = facts.points(row.interval, facts.FINE) in told
+        is_told = facts.points(row.interval, FINE) in told
         assert is_told == (row.on == "all" or side(row.interval) != "unclear")
     nothing = all(side(row.interval) == "unclear" for row in rows if row.on == "all")
     assert ("nothing that can be measured" in told) == nothing
