@@ -198,7 +198,7 @@ def findings(comparison: Artifact, worth: Artifact) -> list[Finding]:
     """What was found in the open market; those whose games are recorded."""
     rows = rows_by_policy(comparison, MARKET)
     words = {row.what: row for row in worth.data.worth if (row.market, row.value) == WORDS}
-    both = words["both"].difference
+    both, (script, score) = words["both"].difference, best_script(rows)
     found = [
         Finding(
             f"Words are worth {of_thousand(both.mean)} of every ₹1,000",
@@ -217,9 +217,9 @@ def findings(comparison: Artifact, worth: Artifact) -> list[Finding]:
             "?tab=results&part=training",
         ),
         Finding(
-            f"A script of numbers alone wins {of_thousand(rows[TUNED].grade.mean)}",
-            [_bar(buyer_name(name), rows[name].grade) for name in (TUNED, OURS, LISTENER)],
-            f"n = {rows[TUNED].n:,} and more; the planner that listens is ahead of both",
+            f"The best script of numbers wins {of_thousand(score)}",
+            [_bar(buyer_name(name), rows[name].grade) for name in (script, OURS, LISTENER)],
+            f"n = {rows[OURS].n:,} games of the model",
             "?tab=results&part=market",
         ),
     ]  # fmt: skip
