@@ -7,6 +7,7 @@ thing that a good word meets.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 from env import Policy, get_task
@@ -34,6 +35,11 @@ class Level:
     seed: int
     shares: tuple[float, ...]  # of what could be won, in [0, 1], one for each star
     texts: Mapping[str, str]  # "name_en", "trade_hi", "line_hinglish" and so on
+
+    @cached_property
+    def item(self) -> str:
+        """The goods, by their name in the catalogue."""
+        return deal_at(get_task(self.task), self.seed).item.name
 
     def told(self, what: str, language: str = ENGLISH) -> str:
         """The name, the trade or the line of introduction in a language."""
