@@ -5,8 +5,6 @@ shows one. Haggle's callbacks make the moves. A callback takes the screen and th
 inputs, and returns new values by component.
 """
 
-import re
-import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
@@ -19,7 +17,14 @@ from markupsafe import Markup
 
 from env import EndReason, rupees
 from panels.challenges import subtab
-from panels.challenges.subtab import PLAYS, BargainPage, BargainScreen, BargainVisit
+from panels.challenges.subtab import (
+    PLACES,
+    PLAYS,
+    VISITOR,
+    BargainPage,
+    BargainScreen,
+    BargainVisit,
+)
 from panels.haggle import ending as endings
 from panels.haggle import result
 from panels.haggle.conversation import NOTE, SILENT, Chat, chart_words, chat_of
@@ -33,19 +38,14 @@ from panels.ui.offers import SMALL, ending
 from panels.ui.wiring import PRESS, Updates, button, region
 from sauda.language.lines import name_in
 from sauda.llm.types import ReplyError
-from sauda.serve.leaderboard import Unavailable, own_board, token_digest
-from sauda.serve.limits import Limiter
+from sauda.serve.leaderboard import Unavailable
 from sauda.sessions import daily as session
 from sauda.sessions.bazaar import Game, Standing, as_episode, moves_of, rank_standings
+from sauda.sessions.ladder import person_of
 
 HTML = macros("challenges")
 IN_ADDRESS = ("day", "moves")
-VISITOR = "visitor"  # names this browser where its games count among people's
 MOST_KEPT = 60  # games in a browser, the newest days
-# Games of a day from one address, and in all within 24 hours, that count among people's.
-PLACES, PLACES_IN_ALL = 4, 10_000
-COUNTED = Limiter(PLACES, PLACES_IN_ALL, seconds=24 * 3600.0)
-ORIGIN = re.compile(r"https?://[\w.\-]+(:\d{1,5})?", re.ASCII)
 
 
 class DailyPage(BargainPage):
@@ -132,17 +132,6 @@ class DailyVisit(BargainVisit):
         return None if is_own else self.linked
 
 
-def own_games(kept: object) -> dict[str, str]:
-    """What a browser sent, day -> code and VISITOR -> token: whatever else it sent is left out."""
-    if not isinstance(kept, dict):
-        return {}
-    return {
-        day: code
-        for day, code in kept.items()
-        if isinstance(code, str) and len(code) <= session.LONGEST_CODE
-    }
-
-
 # The screen -------------------------------------------------------------------------------------
 
 
@@ -154,8 +143,7 @@ class DailyScreen(BargainScreen):
     visit_type = DailyVisit
 
     def read(self, request: gr.Request, stored: object) -> dict[str, Any]:
-        origin = request.headers.get("origin", "")
-        return {"kept": own_games(stored), "origin": origin if ORIGIN.fullmatch(origin) else ""}
+        return {"kept": subtab.texts_in(stored), "origin": subtab.origin_of(request)}
 
     def words(self, visit: DailyVisit) -> Updates:
         counted = gr.update(value=VISITOR in visit.kept, label=visit.translate("daily_count"))
@@ -197,7 +185,9 @@ class DailyScreen(BargainScreen):
         elif visit.linked is not None:
             shown = note(translate("daily_own_link"))
         before = day_address(day - timedelta(days=1))
-        return HTML.day(day_in_words(day, translate), before, visit.notice, shown, translate)
+        across, named = person_of(visit.game), day_in_words(day, translate)
+        person = (across.face, *(across.told(what, visit.language) for what in ("name", "line")))
+        return HTML.day(named, before, visit.notice, person, shown, translate)
 
 
 def show_friend(visit: DailyVisit) -> Markup:
@@ -295,7 +285,9 @@ def show_share(visit: DailyVisit, place: str) -> Markup:
     ]
     link = f"{visit.origin}/{day_address(visit.day, session.encode(game))}"
     link += f"&{result.WON}={result.percent_won(game)}"
-    return HTML.share(lines, link, result.picture_of(game), translate)
+    return HTML.share(
+        "daily", lines, link, result.picture_of(game), translate("daily_share_lead"), translate
+    )
 
 
 def blocks(game: Game) -> str:
@@ -392,15 +384,12 @@ def _versus(visit: DailyVisit, sauda: Standing) -> str:
 def count_me(screen: DailyScreen, counted: bool, visit: DailyVisit) -> Updates:
     """Let the games of this browser count among people's from now on, or no longer.
 
-    Then what was stored of them is deleted; where it cannot be now, they count on.
+    Where what was stored cannot be deleted now, they count on.
     """
-    kept = {day: code for day, code in visit.kept.items() if day != VISITOR}
     try:
-        if visitor := visit.kept.get(VISITOR):
-            own_board().withdraw(visitor)
+        return {screen.page.kept: subtab.count_visitor(counted, visit.kept)}
     except Unavailable as error:
         return screen.problem(error, visit) | {screen.page.counted: True}
-    return {screen.page.kept: kept | ({VISITOR: secrets.token_hex(16)} if counted else {})}
 
 
 def among_people(visit: DailyVisit) -> Markup:
@@ -408,14 +397,12 @@ def among_people(visit: DailyVisit) -> Markup:
     visitor = visit.kept.get(VISITOR)
     if visitor is None:
         return Markup("")
-    day, mine, digest = visit.day.isoformat(), visit.you.grade, token_digest(visitor)
+    mine = visit.you.grade
     try:
-        is_new = digest not in own_board().grades_of_day(day)
-        if is_new and not COUNTED.take(f"{visit.address} {day}"):
-            return note(visit.translate("daily_crowded", most=PLACES))
-        own_board().add_day(day, digest, mine)
-        grades = own_board().grades_of_day(day).values()
+        grades = subtab.count_game(visit.day.isoformat(), visitor, mine, visit.address)
     except Unavailable as error:
         return trouble(error)
-    place = 1 + sum(grade > mine for grade in grades)
+    if grades is None:
+        return note(visit.translate("daily_crowded", most=PLACES))
+    place = 1 + sum(grade > mine for grade in grades.values())
     return note(visit.translate("daily_among", place=place, all=len(grades)))

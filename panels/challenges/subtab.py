@@ -3,7 +3,9 @@
 And one bargain on Haggle's screen, so that Haggle's callbacks make the moves.
 """
 
-from collections.abc import Callable, Sequence
+import re
+import secrets
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, ClassVar
@@ -24,10 +26,16 @@ from panels.ui.wiring import PRESS, Updates, event_value, named, region, sent_nu
 from sauda.llm.backends import THIS_PAGE, in_page
 from sauda.llm.server import Failed, Ready
 from sauda.players import player_spec
+from sauda.serve.leaderboard import own_board, token_digest
+from sauda.serve.limits import Limiter
 from sauda.sessions.bazaar import Game, Standing
-from sauda.sessions.daily import DAYS_KEPT, TASK, player
+from sauda.sessions.daily import DAYS_KEPT, LONGEST_CODE, TASK, player
 
 FIELDS = 4  # values that make a visit
+VISITOR = "visitor"  # names this browser where its games count among people's
+# Games of one day or level from one address, and in all within 24 hours, that count among people's.
+PLACES, PLACES_IN_ALL = 4, 10_000
+COUNTED = Limiter(PLACES, PLACES_IN_ALL, seconds=24 * 3600.0)
 # The press of the other picker, so that everything follows which follows that one.
 PRESS_OTHER = """(chosen) => {
   const all = [...document.querySelectorAll("#haggle-language input")];
@@ -116,6 +124,52 @@ def wire_reload(
     session.change(None, session, None, js=script("write"))
     gr.on([typed.input, typed.change], None, [session, typed], None, js=script("writeDraft"))
     opening.then(None, typed, typed, js=script("readDraft"))
+
+
+ORIGIN = re.compile(r"https?://[\w.\-]+(:\d{1,5})?", re.ASCII)
+
+
+def origin_of(request: gr.Request) -> str:
+    """Scheme and host of the page, for a link to send around; "" where the browser did not say."""
+    origin = request.headers.get("origin", "")
+    return origin if ORIGIN.fullmatch(origin) else ""
+
+
+# What counts among people's, by consent ----------------------------------------------------------
+
+
+def texts_in(kept: object) -> dict[str, str]:
+    """What a browser kept, name by name, VISITOR's token among it: what is no text is left out."""
+    if not isinstance(kept, dict):
+        return {}
+    return {
+        name: text
+        for name, text in kept.items()
+        if isinstance(text, str) and len(text) <= LONGEST_CODE
+    }
+
+
+def count_visitor(counted: bool, kept: Mapping[str, str]) -> dict[str, str]:
+    """What the browser keeps once its games count among people's from now on, or no longer.
+
+    What was stored of them is deleted; raises Unavailable where it cannot be now.
+    """
+    if visitor := kept.get(VISITOR):
+        own_board().withdraw(visitor)
+    others = {name: text for name, text in kept.items() if name != VISITOR}
+    return others | ({VISITOR: secrets.token_hex(16)} if counted else {})
+
+
+def count_game(name: str, visitor: str, grade: float, address: str) -> dict[str, float] | None:
+    """The grades of all who let the game called `name` count, this one among them, by digest.
+
+    Of each visitor the first counts; None where too many of this address do. Raises Unavailable.
+    """
+    digest, board = token_digest(visitor), own_board()
+    if digest not in board.grades_of_day(name) and not COUNTED.take(f"{address} {name}"):
+        return None
+    board.add_day(name, digest, grade)
+    return board.grades_of_day(name)
 
 
 # A bargain on Haggle's screen -------------------------------------------------------------------

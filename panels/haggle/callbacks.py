@@ -30,7 +30,7 @@ from sauda.language.phrases import language_of
 from sauda.llm.server import Loading, ModelWorker, Ready, Waiting
 from sauda.llm.types import Reply, ReplyError
 from sauda.players import player_spec
-from sauda.sessions import bazaar
+from sauda.sessions import bazaar, ladder
 from sauda.sessions.bazaar import Game, Standing
 from sauda.sessions.review import review
 
@@ -99,6 +99,20 @@ def replay_item(screen: Screen, visit: Visit) -> Updates:
     updates = screen.show(replace(visit, game=again, first_game=None, talk=SILENT)) | picker
     if game.play.turns:  # something was begun that begins again
         updates |= screen.remark(note(visit.translate("same_item")), updates[screen.page.visit])
+    return updates if visit.generation.settles(choice) else screen.unchanged
+
+
+def play_level(screen: Screen, number: int | None, visit: Visit) -> Updates:
+    """The game of a level of the ladder, its task in the pickers; nothing where there is none."""
+    if number not in range(1, len(ladder.LEVELS) + 1):
+        return screen.problem(Trouble("bad_choice"), visit)
+    level, choice = ladder.LEVELS[number - 1], visit.generation.choose()
+    game = opponents.game_at(level.task, level.seed, opponents.HIDDEN)
+    seat, market = visit.generation.place = opponents.seat_and_market(level.task)
+    apart = {"seat": seat, "market": market, "opponent": opponents.HIDDEN}
+    visit = replace(visit, game=game, first_game=None, talk=SILENT, **apart)
+    updates = screen.show(visit) | _pickers(screen, visit)
+    updates[screen.page.seat] = gr.Radio(value=seat)
     return updates if visit.generation.settles(choice) else screen.unchanged
 
 

@@ -12,11 +12,11 @@ from env import rupees, zopa_width
 from panels.haggle.game_view import HTML, IN_ENGLISH, face_of, limits, sells
 from panels.haggle.opponents import model_name
 from panels.haggle.words import ENGLISH, Translate
-from panels.ui.look import with_minus_signs
+from panels.ui.look import star_row, with_minus_signs
 from panels.ui.provenance import load_or_say
 from sauda.experiments import duel
 from sauda.language.lines import name_in
-from sauda.sessions import bazaar
+from sauda.sessions import bazaar, ladder
 from sauda.sessions.bazaar import Game
 
 WON, EVEN, LOST = "won", "even", "lost"  # the bands, each with a colour and a mark
@@ -33,7 +33,7 @@ class Outcome:
     other_share: float
     other: str  # the name of the other side
     item: str
-    category: str  # of the catalogue, in English
+    goods: str  # the item's name in the catalogue
 
 
 def outcome(
@@ -46,7 +46,7 @@ def outcome(
     past, table = game.play.state.table.past, game.play.state.table
     you = bazaar.stand("you", game.task, bazaar.as_episode(game), visitor=True)
     is_deal = any(deal.price is not None and deal.buyer == "buyer" for deal in past)
-    share, name = you.share, other_name(game, translate)
+    share, name = you.share, other_name(game, translate, language)
     if sauda is None:
         sauda = recorded_share(game)
     other = 1 - share if is_deal else 0.0
@@ -70,12 +70,14 @@ def outcome(
     item = name_in(language, table.item.name)
     return Outcome(
         band, headline[0].upper() + headline[1:], share, other, name,
-        item[0].upper() + item[1:], table.item.category,
+        item[0].upper() + item[1:], table.item.name,
     )  # fmt: skip
 
 
-def other_name(game: Game, translate: Translate) -> str:
-    """The other side within a sentence: a model by its name, a script by its seat."""
+def other_name(game: Game, translate: Translate, language: str = ENGLISH) -> str:
+    """The other side within a sentence: a model or a person by its name, a script by its seat."""
+    if person := ladder.person_of(game):
+        return person.told("name", language)
     if game.model_seat is not None:
         return model_name(game.opponent, translate)
     return translate("end_buyer" if sells(game) else "end_seller")
@@ -96,6 +98,24 @@ def show(
     language: str = ENGLISH,
     sauda: float | None = None,
 ) -> Markup:
-    """The headline in the colour of its band, both faces with the split between them, the goods."""
+    """The headline in the colour of its band, both faces with the split between them, the goods.
+
+    In a game of the ladder also its stars.
+    """
     end = outcome(game, translate, language, sauda)
-    return HTML.ending(end, face_of(game), translate)
+    return HTML.ending(end, face_of(game), translate) + stars_of(game, translate)
+
+
+def stars_of(game: Game, translate: Translate) -> Markup | str:
+    """The stars of a level's finished game and what the next one asks; "" for any other game."""
+    level = ladder.level_of(game)
+    if level is None:
+        return ""
+    won, least = ladder.stars(game), 0.0
+    if game.undone:
+        key = "ladder_undone"
+    elif won < len(level.shares):
+        key, least = "ladder_next_star", level.shares[won]
+    else:
+        key = "ladder_all_stars"
+    return star_row(won, len(level.shares), translate(key, share=f"{least:.0%}"), translate)

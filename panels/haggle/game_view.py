@@ -34,13 +34,13 @@ from panels.haggle.opponents import (
 from panels.haggle.words import ENGLISH, Translate, translator
 from panels.results import everything_else
 from panels.ui.html import SAUDA, STRANGER, macros
-from panels.ui.look import as_typed, note
+from panels.ui.look import as_typed, note, person_line
 from panels.ui.offers import LARGE, Offers, offer_chart
 from panels.ui.provenance import load_or_say
 from sauda.language.lines import name_in, translate_phrases
 from sauda.llm.server import Failed, ModelWorker, Ready, Stage
 from sauda.players import row_name
-from sauda.sessions import nerves
+from sauda.sessions import ladder, nerves
 from sauda.sessions.bazaar import Game, ears, quick_moves
 
 HTML = macros("haggle")
@@ -118,7 +118,8 @@ def quick_buttons(
 
 def chat_classes(game: Game) -> list[str]:
     """CSS classes of the chat: the face across, and whose colour the visitor's bubbles have."""
-    return [f"sauda-face-{face_of(game)}"] + (["sauda-selling"] if sells(game) else [])
+    face = face_of(game).replace(" ", "-")
+    return [f"sauda-face-{face}"] + (["sauda-selling"] if sells(game) else [])
 
 
 def bubbles(conversation: Sequence[Mapping[str, str]]) -> list[dict[str, str]]:
@@ -160,8 +161,12 @@ def _digits(text: str) -> str:
 # The opponent -------------------------------------------------------------------------------------
 
 
-def opponent_badge(game: Game, model: ModelWorker, translate: Translate) -> Markup:
+def opponent_badge(
+    game: Game, model: ModelWorker, translate: Translate, language: str = ENGLISH
+) -> Markup:
     """The opponent's name; for a language model also its load status, and how it words its moves.
+
+    Of a person of the ladder the introduction, and what its level asks.
 
     No row of Results stands beside it: those are of buyers that play scripts, and no table has
     games against people. Of a hidden opponent nothing is told before the end. `model` is the worker
@@ -178,9 +183,11 @@ def opponent_badge(game: Game, model: ModelWorker, translate: Translate) -> Mark
         )
     if game.model_seat or game.stands_in_for:
         status = _load_status(game, model.stage, translate)
-    return HTML.badge(
-        face_of(game), _label(game, translate), status, patience(game, translate), remark
-    )
+    label = _label(game, translate)
+    if person := ladder.person_of(game):
+        label, level = person.told("name", language), ladder.level_of(game)
+        remark = person_line(person.told("line", language), level.shares if level else ())
+    return HTML.badge(face_of(game), label, status, patience(game, translate), remark)
 
 
 def patience(game: Game, translate: Translate) -> Markup | str:
@@ -195,6 +202,8 @@ def patience(game: Game, translate: Translate) -> Markup | str:
 
 def face_of(game: Game) -> str:
     """The drawing of the opponent: of its type where that is no longer hidden."""
+    if person := ladder.person_of(game):
+        return person.face
     if sells(game):
         return SAUDA if game.model_seat else STRANGER
     kind = persona_of(game.opponent) or game.opponent

@@ -43,10 +43,13 @@ TALKER, TALKING_TASK = f"{BASE}+talks", "bazaar/customers"
 SELLING_TASKS = (TALKING_TASK, SELLING_TASK)
 MARKET = "bazaar/open"  # the task whose rows the badges show
 PEOPLE = "bazaar/people"  # whose sellers have a type, but cannot be picked by it
+MODEL_MARKETS = (MARKET, "bazaar/rushed")  # where a model, or a type of seller, can be picked
 MARKETS = (
     PEOPLE,
     MARKET,
     "bazaar/rushed",
+    "bazaar/open-3",
+    "bazaar/mute",
     "classic/amazon_realistic",
     "classic/single_deal",
     "classic/deceptive_seller",
@@ -209,7 +212,7 @@ def opponent_choices(seat: str, market: str, language: str = ENGLISH) -> Choices
     hidden = (translate("hidden_opponent"), HIDDEN)
     if seat == SELL:
         language_models, scripts = buyer_models(), SCRIPTED_BUYERS
-    elif market.startswith("bazaar/") and market != PEOPLE:
+    elif market in MODEL_MARKETS:
         language_models, scripts = (ANY_SELLER,), (*SELLER_MODELS, *TYPES)
     else:
         return [hidden]
@@ -287,8 +290,8 @@ def _start(task_name: str, opponent: str, ready: bool, seed: int) -> Game:
     """
     selling = task_name in SELLING_TASKS
     player, absent = opponent, ""
-    if opponent == HIDDEN:
-        player = tuple(BUYERS)[seed % len(BUYERS)] if selling else ""
+    if opponent == HIDDEN:  # the customers of TALKING_TASK are its own
+        player = tuple(BUYERS)[seed % len(BUYERS)] if task_name == SELLING_TASK else ""
     elif opponent == ANY_SELLER:
         player = SELLER_MODELS[seed % len(SELLER_MODELS)]
     if is_language_model(player) and not ready:

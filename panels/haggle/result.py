@@ -25,7 +25,7 @@ from panels.ui.offers import ending as how_ended
 from panels.ui.terms import term
 from sauda.games.bazaar_columns import PLANNED
 from sauda.language.lines import name_in
-from sauda.sessions import bazaar, nerves
+from sauda.sessions import bazaar, ladder, nerves
 from sauda.sessions.bazaar import Game, Standing, hears_words
 from sauda.sessions.review import informed_grade, is_recorded
 
@@ -224,7 +224,8 @@ def _reveal(game: Game, translate: Translate) -> str:
     if game.opponent:
         return opponent_name(game.opponent, translate)
     if game.play.state.table.standing:
-        stance = game.play.state.private["nature"][-1].seller["stance"]
+        deal = game.play.state.private["nature"][-1]
+        stance = (deal.buyer if sells(game) else deal.seller)["stance"]
         return translate(f"style_{stance.type}")
     return ""
 
@@ -233,7 +234,7 @@ def to_query(game: Game) -> str:
     """The query string that opens the page at the setup of a finished game, with its "?"."""
     if not game.over:
         raise ValueError("a link would tell the seed of a game that still runs")
-    ask = first_ask(game) if game.play.state.table.standing else None
+    ask = first_ask(game) if bazaar.hears_words(game) else None
     won = percent_won(game)
     address = address_of(game.task_name, game.play.seed, chosen_opponent(game), ask)
     return f"{address}&{WON}={won}" if won else address
@@ -256,6 +257,18 @@ def address_of(task_name: str, seed: int, opponent: str, ask: int | None) -> str
     """The query string of a game's setup; an `ask` is the opening by which it is known again."""
     setup = {TASK: task_name, SEED: seed, AGAINST: opponent} | ({ASK: ask} if ask else {})
     return "?" + urlencode({"tab": "haggle", **setup}, safe="/")
+
+
+def steps_on(game: Game, translate: Translate, language: str) -> list[tuple[str, int]]:
+    """Where the ladder goes on after a level's game: labels and numbers of levels, best first."""
+    level = ladder.level_of(game)
+    if level is None:
+        return []
+    steps = [(translate("ladder_again"), level.number)]
+    if ladder.stars(game) and level.number < len(ladder.LEVELS):
+        name = ladder.LEVELS[level.number].told("name", language)
+        steps.insert(0, (translate("ladder_next", name=name), level.number + 1))
+    return steps
 
 
 def first_ask(game: Game) -> int:

@@ -310,7 +310,8 @@ class Screen:
     def brief(self, visit: Visit) -> Markup:
         """The item, the own limit, and who plays against the visitor, with its load status."""
         game, translate = visit.game, visit.translate
-        badge = game_view.opponent_badge(game, self.model_facing(visit), translate)
+        facing = self.model_facing(visit)
+        badge = game_view.opponent_badge(game, facing, translate, visit.language)
         return region("haggle-brief", game_view.brief(game, translate, visit.language)) + region(
             "haggle-badge", badge
         )
@@ -338,7 +339,8 @@ class Screen:
                 *opponents.seat_and_market(game.task_name), visit.language
             )
             card = results.card(game, translate, visit.language, board)
-            shown += HTML.ended(card, others, results.picture_of(game), translate)
+            steps = results.steps_on(game, translate, visit.language)
+            shown += HTML.ended(card, others, results.picture_of(game), steps, translate)
         pair = "" if first is None else results.compared_games(first, game, translate)
         return shown + region("haggle-pair", pair)
 

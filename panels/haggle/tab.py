@@ -17,7 +17,7 @@ from typing import Any
 
 import gradio as gr
 
-from panels.challenges import daily, people, spot
+from panels.challenges import daily, ladder, people, spot
 from panels.haggle import callbacks, opponents
 from panels.haggle.result import AGAINST, ASK, SEED, TASK, WON, first_ask
 from panels.haggle.screen import FIRST, PICKS, Layout, Screen, Updates, Visit
@@ -27,7 +27,7 @@ from panels.ui.look import QUEUED, QUIET, QUIET_UNCHECKED, note
 from panels.ui.visitor import visitor_of
 from panels.ui.wiring import bound, event_value, named, sent_number, with_closed
 from sauda.records.seeds import whole_seed
-from sauda.sessions.bazaar import Game
+from sauda.sessions.bazaar import Game, hears_words
 
 TITLE = "Haggle"
 SEATS = (FIRST.seat, opponents.BUY)
@@ -63,10 +63,14 @@ READ_DRAFT = f"""(text) => {{
 def build() -> None:
     """Lay out the tab and wire it. Called inside a `gr.Tab`."""
     translate, tabs = translator(ENGLISH), {}
-    with gr.Tabs(elem_classes="sauda-subtabs", overflow_behavior="wrap"):
+    with gr.Tabs(elem_classes="sauda-subtabs", overflow_behavior="wrap") as parts:
         with gr.Tab(translate("tab_any"), id="any") as tabs["tab_any"]:
             page = Layout(translate, opponents.models()["buyer"])
-            _wire(Screen(page, opponents.models()))
+            screen = Screen(page, opponents.models())
+            _wire(screen)
+            kept = ladder.keep(screen)
+        with gr.Tab(translate("tab_ladder"), id="ladder") as tabs["tab_ladder"]:
+            ladder.build(tabs["tab_ladder"], screen, kept, parts)
         for name, part in (("daily", daily), ("spot", spot), ("people", people)):
             with gr.Tab(translate(f"tab_{name}"), id=name) as tabs[f"tab_{name}"]:
                 part.build(tabs[f"tab_{name}"], page.language)
@@ -211,6 +215,7 @@ def _moves(screen: Screen) -> None:
             "stop": lambda: callbacks.stop(screen, visit),
             "ask_again": lambda: callbacks.show_again(screen, visit),
             "stand_in": lambda: callbacks.play_stand_in(screen, visit),
+            "level": lambda: callbacks.play_level(screen, number, visit),
             "check_health": lambda: callbacks.check_health(screen, visit),
         }
         return does[name]() if isinstance(name, str) and name in does else screen.unchanged
@@ -219,7 +224,7 @@ def _moves(screen: Screen) -> None:
         [part.click for part in (page.moves, page.after, page.review, page.model)],
         press,
         [page.visit, *page.picks],
-        [*page.of_game, page.opponent, page.review],
+        [*page.of_game, page.seat, page.market, page.opponent, page.review],
         **QUIET_UNCHECKED,
     )
 
@@ -374,6 +379,6 @@ def shared_game(query: Mapping[str, str], ready: bool = True) -> Game | None:
         raise MarketGone(query[TASK])
     task_name = FORMER_NAMES.get(query[TASK], query[TASK])
     game = opponents.game_at(task_name, whole_seed(query[SEED]), query.get(AGAINST, ""), ready)
-    if game.play.state.table.standing and query.get(ASK) != str(first_ask(game)):
+    if hears_words(game) and query.get(ASK) != str(first_ask(game)):
         raise MarketGone(task_name)
     return game

@@ -21,11 +21,14 @@ from env import BAZAAR_TASKS, get_task
 from panels.ui.html import SAUDA, STRANGER, drawing
 from panels.ui.look import PALETTE
 from panels.ui.theme import FONTS
+from sauda.language.lines import drawings
 from sauda.records.seeds import deal_at, whole_seed
 from sauda.sessions import daily
+from sauda.sessions.ladder import LEVELS
 
 PATH = "/card.png"
 TASK, SEED, WON = "task", "seed", "won"  # in an address; the last is what its sender won, percent
+CLIMBED = "climbed"  # in an address: how many persons of the ladder its sender has beaten
 SIZE, SCALE = (1200, 630), 2  # px, and how much finer it is drawn
 KEPT = 128  # pictures, of about 30 KB each
 COLOURS = {role: light for role, (light, _) in PALETTE.items()}
@@ -39,6 +42,10 @@ def of_query(query: Query) -> dict[str, str]:
 
     Raises ValueError where it names a game that the page does not have.
     """
+    if CLIMBED in query:
+        if query[CLIMBED] not in {f"{level.number}" for level in LEVELS}:
+            raise ValueError(f"the ladder has {len(LEVELS)} persons, not {query[CLIMBED]!r:.40}")
+        return {CLIMBED: query[CLIMBED]}
     if WON not in query:
         return {}
     task, seed, won = query.get(TASK, ""), query.get(SEED), query[WON]
@@ -75,8 +82,11 @@ def _answer(request: Request) -> Response:
 
 
 @lru_cache(maxsize=KEPT)
-def picture(task: str = "", seed: str = "", won: str = "") -> bytes:
-    """A PNG of SIZE: the goods of a game and both shares; without a game the page's question."""
+def picture(task: str = "", seed: str = "", won: str = "", climbed: str = "") -> bytes:
+    """A PNG of SIZE: the goods of a game and both shares, or how far somebody got on the ladder.
+
+    Without either the page's question.
+    """
     image = Image.new("RGB", [SCALE * side for side in SIZE], COLOURS["paper"])
     pen = ImageDraw.Draw(image)
     for left in range(0, SIZE[0], 60):
@@ -84,7 +94,13 @@ def picture(task: str = "", seed: str = "", won: str = "") -> bytes:
         pen.rectangle(_scaled(left, 0, left + 60, 56), fill=colour)
         pen.pieslice(_scaled(left, 26, left + 60, 86), 0, 180, fill=colour)
     _write(pen, (64, 560), "Sauda", 34, "ink", 700)
-    if not task:
+    if climbed:
+        _write(pen, (64, 130), f"I beat {climbed} of {len(LEVELS)}.", 110, "indigo", 700)
+        _write(pen, (64, 280), "How far do you get?", 54, "ink", 600)
+        for place, level in enumerate(LEVELS):
+            at = 64 + 134 * (place % 8), 352 + 104 * (place // 8)
+            _draw(pen, level.face, at, 90, "marigold-soft" if place < int(climbed) else "paper")
+    elif not task:
         _write(pen, (64, 180), "Can a tiny language", 84, "ink", 700)
         _write(pen, (64, 280), "model learn to haggle?", 84, "ink", 700)
         _write(pen, (64, 410), "Bargain with it, and see.", 40, "indigo", 500)
@@ -92,20 +108,15 @@ def picture(task: str = "", seed: str = "", won: str = "") -> bytes:
     else:
         deal, share = deal_at(get_task(task), int(seed)), int(won)
         name = deal.item.name[0].upper() + deal.item.name[1:]
-        _draw(pen, deal.item.category.lower().replace(" ", "-"), (64, 120), 150, "marigold-soft")
+        _draw(pen, drawings()[deal.item.name], (64, 120), 150, "marigold-soft")
         _write(pen, (240, 170), name, 40, "ink", 600, 460)
         _write(pen, (64, 290), f"I took {share}%.", 110, "indigo", 700)
         _write(pen, (64, 440), "Can you do better?", 54, "ink", 600)
         around = _scaled(790, 260, 1050, 520)
         pen.pieslice(around, -90, 270, fill=COLOURS["marigold"])
         pen.pieslice(around, -90, -90 + 3.6 * share, fill=COLOURS["indigo"])
-        _draw(
-            pen,
-            SAUDA if get_task(task).learner == "seller" else STRANGER,
-            (740, 120),
-            110,
-            "indigo-soft",
-        )
+        face = SAUDA if get_task(task).learner == "seller" else STRANGER
+        _draw(pen, face, (740, 120), 110, "indigo-soft")
         _draw(pen, "you", (990, 120), 110, "indigo-soft")
     out = io.BytesIO()
     small = image.resize(SIZE, Image.Resampling.LANCZOS).quantize(64)

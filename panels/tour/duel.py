@@ -79,7 +79,7 @@ def draw(
     item, ask = instance.item, game.turns[0].action.price
     labels = {name: label for label, name in rivals()}
     return HTML.race(
-        (goods(item.category), rupees(item.list_price), capital(item.name)),
+        (goods(item.name), rupees(item.list_price), capital(item.name)),
         bubbles(game, SPEAKER, replies),
         *scale(game),
         f"{share_of(game):.0%}",

@@ -1,8 +1,8 @@
 """The page's HTML, sentences and line drawings: Jinja templates in `panels/templates`, by subject.
 
 What a template calls without being given it (`note`, `folded`, `term`) is set here and in
-`look.py`. The drawings are of goods and people, one per category of the catalogue and per kind of
-player.
+`look.py`. The drawings are of goods and people, one per kind of goods and of player; the faces of
+the ladder are put together from parts.
 """
 
 import re
@@ -16,6 +16,7 @@ from markupsafe import Markup
 from env import rupees
 from panels.ui import look, tables, terms, wiring
 from panels.ui.look import TEMPLATES, macros
+from sauda.language.lines import drawings
 from sauda.serve.mcp import PICTURES
 
 __all__ = ["SAUDA", "SAY", "STRANGER", "goods", "macros", "picture", "text_link"]
@@ -39,8 +40,11 @@ def picture(name: str, kind: str = "goods") -> Markup:
 
 
 def drawing(name: str) -> str:
-    """The elements of the drawing `name`: paths, circles and rectangles in a square of 64."""
-    return _drawings()[name]
+    """The elements of the drawing `name`: paths, circles and rectangles in a square of 64.
+
+    A face of the ladder is named by its parts, with spaces between them.
+    """
+    return "".join(_drawings()[part] for part in name.split())
 
 
 def drawing_names() -> tuple[str, ...]:
@@ -56,9 +60,9 @@ def as_file(name: str) -> str:
     )
 
 
-def goods(category: str) -> Markup:
-    """The drawing of a category of the catalogue, such as "Mobile phones"."""
-    return picture(category.lower().replace(" ", "-"))
+def goods(item: str) -> Markup:
+    """The drawing of an item by its name in the catalogue, such as "pouch of glass marbles"."""
+    return picture(drawings()[item])
 
 
 def text_link(name: str, text: str, words: str) -> Markup:
@@ -69,12 +73,14 @@ def text_link(name: str, text: str, words: str) -> Markup:
 
 
 CALLED = {  # what the templates of the tabs call, by the module that has it
-    look: ("badge", "code", "folded", "heading", "note", "scrolled", "stat", "strip", "table"),
-    tables: ("with_interval",),
-    terms: ("capital", "could_be_won", "nothing_to_win", "short"),
-    wiring: ("button", "pick_list"),
+    look: "badge code folded heading note person_line scrolled star_row stat strip table",
+    tables: "with_interval",
+    terms: "capital could_be_won nothing_to_win short",
+    wiring: "button pick_list",
 }
-TEMPLATES.globals |= {name: getattr(of, name) for of, names in CALLED.items() for name in names}
+TEMPLATES.globals |= {
+    name: getattr(of, name) for of, names in CALLED.items() for name in names.split()
+}
 TEMPLATES.globals |= {"goods": goods, "picture": picture, "rupees": rupees}
 TEMPLATES.globals |= {"listed": terms.list_names, "tasks_listed": terms.list_tasks}
 TEMPLATES.filters["pm"] = lambda figures, form="z.1%": tables.with_interval(figures, form)

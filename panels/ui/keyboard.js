@@ -33,6 +33,12 @@ document.addEventListener("click", (event) => {
   const shown = (all) => [...document.querySelectorAll(all)].find((node) => node.checkVisibility());
   rest(shown("[id$=-say] :is(input, textarea)") ?? shown("[role=tabpanel]"));
 });
+// Leads to a place of the page that an event has brought into view.
+function goTo(place) {
+  const node = document.querySelector(place);
+  node.scrollIntoView({ block: "center" });
+  rest(node);
+}
 function rest(node) {
   if (node.tabIndex < 0) node.tabIndex = -1; // can have the focus, and is no stop
   node.focus({ preventScroll: true });

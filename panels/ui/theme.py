@@ -12,6 +12,7 @@ import gradio as gr
 from env import TYPES
 from panels.ui.html import SAUDA, STRANGER, as_file
 from panels.ui.look import PALETTE, SERIES
+from sauda.sessions.ladder import LEVELS
 
 FOLDER = Path(__file__).parent
 FONTS = FOLDER / "fonts"
@@ -46,8 +47,9 @@ def _palette_rules() -> str:
 def _face_rules() -> str:
     """For each drawn face the class by which a chat shows it, as a mask in the ink's colour."""
     return "\n".join(
-        f'.sauda-face-{name} {{ --face: url("data:image/svg+xml,{quote(as_file(name))}"); }}'
-        for name in (*TYPES, STRANGER, SAUDA)
+        f".sauda-face-{name.replace(' ', '-')}"
+        f' {{ --face: url("data:image/svg+xml,{quote(as_file(name))}"); }}'
+        for name in (*TYPES, STRANGER, SAUDA, *(level.face for level in LEVELS))
     )
 
 

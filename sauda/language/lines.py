@@ -43,7 +43,13 @@ ANSWERS = _by_language(read_rows("answers.csv"))
 @cache
 def hindi_names() -> Mapping[str, str]:
     """The Hindi of each item of the catalogue and the classic markets, condition and category."""
-    return {row["name"]: row["hindi"] for row in read_rows("items_hi.csv")}
+    return {row["name"]: row["hindi"] for row in read_rows("items.csv")}
+
+
+@cache
+def drawings() -> Mapping[str, str]:
+    """The kind of goods that each item is, by which it is drawn: a symbol of `pictures.svg`."""
+    return {row["name"]: row["drawing"] for row in read_rows("items.csv") if row["drawing"]}
 
 
 def name_in(language: str, name: str) -> str:

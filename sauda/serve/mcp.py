@@ -38,7 +38,14 @@ from env import TASKS, IllegalAction, arena, episode
 from sauda.fairness import FairGate
 from sauda.games import game_of
 from sauda.games.transcript import to_json
-from sauda.language.lines import ENGLISH, HINDI, name_in, translate_phrases, translation
+from sauda.language.lines import (
+    ENGLISH,
+    HINDI,
+    drawings,
+    name_in,
+    translate_phrases,
+    translation,
+)
 from sauda.records.kinds import ArtifactError
 from sauda.records.store import ROOT, load
 from sauda.serve import game as served
@@ -61,7 +68,7 @@ INSTRUCTIONS = f"{served.ABOUT} {served.RULES['mcp']}"
 TABLE, ARENA = "ui://sauda/table", "ui://sauda/arena"  # the view of either game
 APP = "text/html;profile=mcp-app"
 _FOLDER = Path(__file__).parent
-PICTURES = _FOLDER / "pictures.svg"  # a symbol per category of goods and per kind of player
+PICTURES = _FOLDER / "pictures.svg"  # a symbol per kind of goods and of player
 
 SHOWCASE, BEFORE_AFTER = "episodes/showcase.json", "episodes/before_after.json"
 GRADES = {
@@ -398,7 +405,7 @@ def app_page() -> str:
 
 
 def words_in(language: str, game: Row) -> Row:
-    """The item of a bazaar's game in a caller's language, and a gloss of each move's words.
+    """A bazaar's item in a caller's language and its drawing, and a gloss of each move's words.
 
     A gloss follows from the public words alone; it is "" where they need none.
     """
@@ -406,6 +413,7 @@ def words_in(language: str, game: Row) -> Row:
     words = ["" if move["agent"] == game["seat"] else move["message"] for move in moves]
     return {
         **{name: name_in(language, item[name]) for name in ("name", "condition")},
+        "drawing": drawings()[item["name"]],
         "glosses": [gloss(text, language) for text in words],
     }
 

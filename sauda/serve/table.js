@@ -136,7 +136,7 @@ function bazaar(game) {
   const revealed = shown.limits?.[t.past.length - 1]?.[sells ? "buyer" : "seller"];
   const active = t.rivals.filter((rival) => rival.active).length, condition = words?.condition ?? item.condition;
   return [
-    el("header", {}, picture(item.category.toLowerCase().replaceAll(" ", "-")), el("div", {},
+    el("header", {}, words && picture(words.drawing), el("div", {},
       el("h1", {}, words?.name ?? item.name),
       el("p.quiet", {}, dotted([condition, say("list", item.list_price),
         t.deals > 1 && say("deal", {now: t.deal, all: t.deals}),

@@ -156,7 +156,7 @@ def test_a_wrong_address_or_memory_is_told_and_a_bargain_can_be_played(screen, q
 
 @pytest.mark.parametrize("kept", [None, [], "x", 7, {DAY.isoformat(): 3}, {"a": "b" * 500}])
 def test_a_browsers_memory_that_holds_no_games_is_none(kept):
-    assert daily.own_games(kept) == {}
+    assert subtab.texts_in(kept) == {}
 
 
 def test_a_running_game_is_found_again_from_the_browsers_memory(screen):
@@ -231,7 +231,7 @@ def test_a_game_that_cannot_be_deleted_now_still_counts_and_its_visitor_is_told(
 
 def test_one_visitor_takes_few_of_the_places_of_a_day(screen, board, monkeypatch):
     """By a new token each time, as whoever empties the memory of a browser gets one."""
-    monkeypatch.setattr(daily, "COUNTED", Limiter(daily.PLACES))
+    monkeypatch.setattr(subtab, "COUNTED", Limiter(daily.PLACES))
     stands(monkeypatch, Failed("sauda-mini", "none here"))
     over, _ = said(screen, opened(screen)[0])
     made_up = [after(screen, over, daily.count_me(screen, True, over)) for _ in range(12)]

@@ -1,0 +1,111 @@
+"""The ladder: persons to bargain with, from easy to the one who bluffs about everything.
+
+A level is one game, the same for everybody, and the shares of what could be won that earn one, two
+and three stars. `ladder.csv` lists the levels. A person's line hints at its manner, the hidden
+thing that a good word meets.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from env import Policy, get_task
+from sauda.language.lines import ENGLISH
+from sauda.policies.customers import Vendor
+from sauda.policies.people import Planner
+from sauda.policies.values import play_informed
+from sauda.records import read_table
+from sauda.records.seeds import DAILY, deal_at
+from sauda.sessions import daily
+from sauda.sessions.bazaar import PEOPLE, Game, as_episode, stand
+
+CUSTOMERS = "bazaar/customers"
+AHEAD = 2  # levels that are open and not beaten: nobody is stuck before one person
+
+
+@dataclass(frozen=True)
+class Level:
+    """A person and its game."""
+
+    number: int  # from 1
+    face: str  # the parts of its drawing
+    manner: str  # of a seller its type; of a buyer what tells which plea moves it: see `manner_of`
+    task: str
+    seed: int
+    shares: tuple[float, ...]  # of what could be won, in [0, 1], one for each star
+    texts: Mapping[str, str]  # "name_en", "trade_hi", "line_hinglish" and so on
+
+    @cached_property
+    def item(self) -> str:
+        """The goods, by their name in the catalogue."""
+        return deal_at(get_task(self.task), self.seed).item.name
+
+    def told(self, what: str, language: str = ENGLISH) -> str:
+        """The name, the trade or the line of introduction in a language."""
+        return self.texts.get(f"{what}_{language}") or self.texts[f"{what}_{ENGLISH}"]
+
+
+def _level(row: dict[str, str]) -> Level:
+    number, face, manner, task, seed = (
+        row.pop(name) for name in ("number", "face", "manner", "task", "seed")
+    )
+    shares = tuple(int(row.pop(star)) / 100 for star in ("one", "two", "three"))
+    return Level(int(number), face, manner, task, int(seed), shares, row)
+
+
+LEVELS = tuple(map(_level, read_table(Path(__file__).with_name("ladder.csv"))))
+_BY_GAME = {(level.task, level.seed): level for level in LEVELS}
+
+
+def level_of(game: Game) -> Level | None:
+    """The level whose game `game` is, against its own person; None for any other game."""
+    return None if game.opponent else _BY_GAME.get((game.task_name, game.play.seed))
+
+
+def person_of(game: Game) -> Level | None:
+    """The level whose person sits across: in a day's bargain one of the seller's own manner."""
+    if game.opponent or game.task_name != daily.TASK or game.play.seed not in DAILY:
+        return level_of(game)
+    manner = game.play.state.private["nature"][-1].seller["stance"].type
+    alike = [level for level in LEVELS if level.manner == manner]
+    return alike[game.play.seed % len(alike)]
+
+
+def stars(game: Game) -> int:
+    """The stars that a game earns: none while it runs, after a move taken back, or of no level."""
+    level = level_of(game)
+    if level is None or not game.over or game.undone:
+        return 0
+    share = stand("you", game.task, as_episode(game)).share
+    return sum(share >= least for least in level.shares)
+
+
+def open_numbers(won: Mapping[int, int]) -> set[int]:
+    """The numbers of the levels that can be played by who won so many stars by level number."""
+    beaten = {level.number for level in LEVELS if won.get(level.number)}
+    ahead = [level.number for level in LEVELS if level.number not in beaten]
+    return beaten | set(ahead[:AHEAD])
+
+
+# What a level is by the rules -------------------------------------------------------------------
+
+
+def manner_of(level: Level) -> str:
+    """The manner as the seed draws it: a seller's type; "rival" or a patience of a buyer."""
+    deal = deal_at(get_task(level.task), level.seed)
+    if level.task != CUSTOMERS:
+        return deal.seller["stance"].type
+    person = deal.buyer["stance"]
+    return "rival" if person.rival else ("low", "even", "high")[person.patience]
+
+
+def informed(level: Level) -> Policy:
+    """The oracle of a level: a player that is told all of the person across."""
+    task = get_task(level.task)
+    deal = deal_at(task, level.seed)
+    if level.task == CUSTOMERS:
+        return Vendor(truth=deal.buyer["stance"])
+    if level.task == PEOPLE:
+        return Planner(truth=deal.seller["stance"])
+    return play_informed(task, level.seed)

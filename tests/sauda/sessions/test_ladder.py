@@ -1,0 +1,93 @@
+"""The ladder: what its table says is so, and each level can be beaten."""
+
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+
+from env import TYPES, Offer, WalkAway, get_task, rollout
+from sauda.players import scripts_of
+from sauda.records.seeds import DAILY, SPLITS
+from sauda.sessions import daily
+from sauda.sessions.bazaar import answer, back, stand, start
+from sauda.sessions.ladder import (
+    LEVELS,
+    Level,
+    informed,
+    level_of,
+    manner_of,
+    open_numbers,
+    person_of,
+    stars,
+)
+
+BY_NAME = [pytest.param(level, id=level.told("name")) for level in LEVELS]
+
+
+def share_of(level: Level, policy) -> float:
+    task = get_task(level.task)
+    return stand("", task, rollout(task, policy, level.seed)).share
+
+
+def test_there_are_twelve_sellers_and_three_buyers_each_a_person_of_its_own():
+    assert [level.number for level in LEVELS] == list(range(1, 16))
+    assert sum(get_task(level.task).learner == "seller" for level in LEVELS) == 3
+    for distinct in (
+        {level.told("name") for level in LEVELS},
+        {level.face for level in LEVELS},
+        {level.told("line") for level in LEVELS},
+        {level.item for level in LEVELS},
+    ):
+        assert len(distinct) == len(LEVELS)
+    assert {level.manner for level in LEVELS} > set(TYPES)
+    assert LEVELS[-1].manner == "bluffer"
+
+
+@pytest.mark.parametrize("level", BY_NAME)
+def test_the_table_tells_the_manner_and_a_seed_that_nothing_else_uses(level: Level):
+    assert level.manner == manner_of(level)
+    assert not any(level.seed in used for used in (*SPLITS.values(), DAILY))
+    assert 0 < level.shares[0] < level.shares[1] < level.shares[2] < 1
+    for what in ("name", "trade", "line"):
+        assert all(map(str.isascii, (level.told(what, "hinglish").replace("’", "'"),)))
+        assert any("\u0900" <= letter <= "\u097f" for letter in level.told(what, "hi"))
+
+
+@pytest.mark.parametrize("level", BY_NAME)
+def test_the_oracle_earns_all_stars_and_three_scripts_one(level: Level):
+    assert share_of(level, informed(level)) >= level.shares[-1]
+    scripts = {
+        name: share_of(level, policy) for name, policy in scripts_of(get_task(level.task)).items()
+    }
+    assert sum(share >= level.shares[0] for share in scripts.values()) >= 3, scripts
+
+
+def test_stars_are_for_a_finished_game_without_a_move_taken_back():
+    level = LEVELS[0]
+    begun = start(level.task, "", level.seed)
+    game, price = begun, begun.observation.ask // 2
+    while not game.over:
+        price = min(price + begun.observation.ask // 8, int(game.observation.budget))
+        game = answer(game, Offer(min(price, int(game.observation.ask) - 1)))
+    assert level_of(game) is level
+    assert stars(game) > 0
+    assert stars(begun) == stars(answer(begun, WalkAway())) == 0
+    assert stars(replace(game, undone=1)) == 0
+    assert back(game, 0).undone
+    assert level_of(start(level.task, "", level.seed + 1)) is None
+
+
+def test_a_beaten_level_opens_the_next_and_two_are_open_from_the_start():
+    assert open_numbers({}) == {1, 2}
+    assert open_numbers({2: 1}) == {1, 2, 3}
+    assert open_numbers({level.number: 3 for level in LEVELS}) == set(range(1, 16))
+
+
+def test_the_bargain_of_a_day_is_with_a_person_of_the_ladder_of_the_sellers_manner():
+    met = set()
+    for back_by in range(1, 13):
+        game = daily.bargain_of(daily.today() - timedelta(days=back_by))
+        person = person_of(game)
+        assert person.manner == game.play.state.private["nature"][-1].seller["stance"].type
+        met.add(person.number)
+    assert len(met) > 2
