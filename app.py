@@ -15,7 +15,7 @@ if __name__ == "__main__":  # whoever starts the page twice is told before the s
 import gradio as gr
 
 from panels import PANELS
-from panels.challenges.people import play_pairs_in_background
+from panels.haggle.challenges.people import play_pairs_in_background
 from panels.haggle.opponents import load_in_background
 from panels.site import card
 from panels.site.cache import OWN, PageCache

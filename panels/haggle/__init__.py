@@ -3,5 +3,5 @@
 `tab.py` wires the components of `screen.py` to the callbacks, which take a `Visit`, the value that
 one `gr.State` holds, and return new values by component. The HTML stands in
 `panels/templates/haggle.html`, the words in three languages in `words.csv`. The other sub-tabs
-stand in `panels/challenges/`.
+stand in `panels/haggle/challenges/`.
 """

@@ -17,8 +17,8 @@ from typing import Any
 
 import gradio as gr
 
-from panels.challenges import daily, ladder, people, spot
 from panels.haggle import callbacks, opponents
+from panels.haggle.challenges import daily, ladder, people, spot
 from panels.haggle.result import AGAINST, ASK, SEED, TASK, WON, first_ask
 from panels.haggle.screen import FIRST, PICKS, Layout, Screen, Updates, Visit
 from panels.haggle.words import ENGLISH, LANGUAGES, translator

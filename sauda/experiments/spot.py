@@ -16,6 +16,7 @@ from sauda.records.seeds import first_seeds
 from sauda.records.store import Artifact
 
 FILE, TASK = "episodes/spot.json", "bazaar/open"
+EPISODES = 48  # hold-out seeds, from the first
 LEAST = 6  # moves of each buyer: fewer show no way of bargaining
 
 
@@ -62,7 +63,7 @@ def replay(artifact: Artifact, workers: int, root: Path) -> dict[str, Any]:
 def spot(
     # The base hardly makes a move but under the grammar of legal ones.
     players: tuple[str, ...] = (f"{BASE}+{CONSTRAINED}", OURS),
-    episodes: int = 16,  # hold-out seeds, from the first
+    episodes: int = EPISODES,
 ) -> dict[str, Any]:
     """The data of the artifact: of each seed on which both make LEAST moves, both games."""
     task, seeds = get_task(TASK), first_seeds(episodes)

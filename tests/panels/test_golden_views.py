@@ -8,17 +8,19 @@ import gradio as gr
 import pytest
 
 from env import Accept, Offer, WalkAway
-from panels.challenges import daily, spot
-from panels.challenges.spot_pairs import find_untrained, pairs_with, read_measured
 from panels.gpu_arena import view
 from panels.gpu_arena.offers import offers
 from panels.gpu_arena.words import EXPERT
 from panels.haggle import callbacks as haggle
+from panels.haggle.challenges import daily, spot
+from panels.haggle.challenges.spot import find_untrained, pairs_with
 from panels.haggle.conversation import SILENT, chat_of, converse
 from panels.haggle.game_view import brief, chart, reading
 from panels.haggle.result import card, result
 from panels.haggle.review import show_review
 from panels.haggle.words import ENGLISH, HINDI, HINGLISH, translator
+from panels.measured import rows_by_policy
+from sauda.experiments.spot import FILE as PAIRS
 from sauda.llm.backends import THIS_PAGE
 from sauda.records.store import load
 from sauda.sessions import arena, bazaar, review
@@ -131,10 +133,10 @@ def test_a_visitor_sees_the_same_of_a_bargain_of_the_day_and_of_a_friends(langua
 
 @pytest.mark.parametrize("language", [ENGLISH, HINGLISH, HINDI])
 def test_a_visitor_sees_the_same_of_a_recorded_pair_before_and_after_the_guess(language: str):
-    rows = read_measured(load("evaluation/model-comparison.json"))
+    rows = rows_by_policy(load("evaluation/model-comparison.json"), "bazaar/open")
     with gr.Blocks():
         page = spot.SpotPage(True)
-    pairs = pairs_with(find_untrained(rows))
+    pairs = pairs_with(find_untrained(rows), load(PAIRS))
     hall = spot.Spot(page, rows, pairs, language=language)
     duel = replace(load_duel(pairs[0]), shown=3)
     shown = told(spot.words(hall) | spot.show(hall, duel), page.title, page.about, page.columns)

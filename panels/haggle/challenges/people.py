@@ -14,9 +14,9 @@ from typing import Any
 import gradio as gr
 from markupsafe import Markup
 
-from panels.challenges import subtab
-from panels.challenges.subtab import PLAYS, BargainPage, BargainScreen, BargainVisit
 from panels.haggle import ending
+from panels.haggle.challenges import subtab
+from panels.haggle.challenges.subtab import PLAYS, BargainPage, BargainScreen, BargainVisit
 from panels.haggle.conversation import SILENT
 from panels.haggle.result import compare, revealed
 from panels.haggle.words import ENGLISH, Translate, Trouble, translate_error, translator

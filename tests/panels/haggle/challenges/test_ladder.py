@@ -6,10 +6,10 @@ import gradio as gr
 import pytest
 
 from env import Offer, WalkAway
-from panels.challenges import ladder, subtab
-from panels.challenges.subtab import VISITOR
 from panels.haggle import callbacks as haggle
 from panels.haggle import opponents
+from panels.haggle.challenges import ladder, subtab
+from panels.haggle.challenges.subtab import VISITOR
 from panels.haggle.words import ENGLISH, HINDI, TRANSLATORS, translator
 from panels.site import card
 from sauda.serve.limits import NO_ADDRESS, Limiter

@@ -16,8 +16,10 @@ import gradio as gr
 from markupsafe import Markup
 
 from env import EndReason, rupees
-from panels.challenges import subtab
-from panels.challenges.subtab import (
+from panels.haggle import ending as endings
+from panels.haggle import result
+from panels.haggle.challenges import subtab
+from panels.haggle.challenges.subtab import (
     PLACES,
     PLAYS,
     VISITOR,
@@ -25,8 +27,6 @@ from panels.challenges.subtab import (
     BargainScreen,
     BargainVisit,
 )
-from panels.haggle import ending as endings
-from panels.haggle import result
 from panels.haggle.conversation import NOTE, SILENT, Chat, chart_words, chat_of
 from panels.haggle.game_view import bubbles, chart
 from panels.haggle.opponents import SERVED, opponent_name

@@ -12,9 +12,9 @@ from dataclasses import replace
 import gradio as gr
 from markupsafe import Markup
 
-from panels.challenges import subtab
-from panels.challenges.subtab import VISITOR, SubTab
 from panels.haggle import callbacks as haggle
+from panels.haggle.challenges import subtab
+from panels.haggle.challenges.subtab import VISITOR, SubTab
 from panels.haggle.screen import Screen, Visit
 from panels.haggle.words import ENGLISH, Translate, translator
 from panels.site.card import CLIMBED

@@ -11,11 +11,11 @@ import gradio as gr
 import pytest
 
 from env import Accept, Offer, rupees
-from panels.challenges import daily, people, subtab
-from panels.challenges.daily import VISITOR, DailyScreen, DailyVisit
-from panels.challenges.people import PeopleScreen, PeopleVisit, enter, follow
-from panels.challenges.people import opened as reopen
 from panels.haggle import callbacks as haggle
+from panels.haggle.challenges import daily, people, subtab
+from panels.haggle.challenges.daily import VISITOR, DailyScreen, DailyVisit
+from panels.haggle.challenges.people import PeopleScreen, PeopleVisit, enter, follow
+from panels.haggle.challenges.people import opened as reopen
 from panels.haggle.game_view import brief
 from panels.haggle.words import ENGLISH, HINDI, translator
 from panels.site import card

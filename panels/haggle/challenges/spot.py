@@ -17,27 +17,15 @@ from markupsafe import Markup
 from env import IllegalAction, Offer, Turn, WalkAway, rupees
 from env.language.money import LONGEST_MESSAGE, find_price
 from env.language.money import price as price_in
-from panels.challenges import subtab
-from panels.challenges.spot_pairs import (
-    LEAST,
-    SEEDS,
-    SERVED,
-    Pair,
-    data,
-    find_untrained,
-    is_trained,
-    pairs_with,
-    read_measured,
-    spoke,
-)
-from panels.challenges.subtab import SubTab
+from panels.haggle.challenges import subtab
+from panels.haggle.challenges.subtab import SubTab
 from panels.haggle.conversation import LONGEST, question
 from panels.haggle.game_view import names_a_number
 from panels.haggle.opponents import opponent_name
 from panels.haggle.screen import SessionGeneration
 from panels.haggle.words import ENGLISH, Translate, Trouble, translate_error, translator
 from panels.measured import FILE as COMPARISON
-from panels.measured import FORM
+from panels.measured import FORM, rows_by_policy
 from panels.site.sessions import HOUR, no_longer_here, state_of
 from panels.transcripts.episodes import awaited_model
 from panels.ui.html import macros
@@ -48,14 +36,16 @@ from panels.ui.terms import term
 from panels.ui.visitor import as_visitor
 from panels.ui.wiring import PRESS, Updates, event_value, named, sent_number
 from sauda.experiments.evaluate import BazaarRow
+from sauda.experiments.spot import EPISODES, FILE, LEAST, TASK
 from sauda.language.lines import name_in, translate_phrases
 from sauda.language.phrases import language_of
 from sauda.language.small_talk import answer_to, confirms, slip
 from sauda.language.small_talk import small_talk as kind_of_talk
 from sauda.language.stances import read_stances, relative
 from sauda.llm.types import ReplyError
-from sauda.players import player_spec, row_name
+from sauda.players import BASE, CONSTRAINED, OURS, player_spec, row_name
 from sauda.records.seeds import draw_seed
+from sauda.records.store import Artifact
 from sauda.sessions import spot as session
 from sauda.sessions.bazaar import doubt
 from sauda.sessions.spot import EXCHANGES, Duel, Side
@@ -66,6 +56,11 @@ SIDES = ("A", "B")
 WRITTEN = 80  # characters shown of a reply that is no move
 ROWS = "?tab=results&part=else"  # where the model comparison stands row by row
 Line = tuple[str, str, str]  # the seat, who it is in words, what it says or does
+
+
+SERVED = "sauda-mini"  # the page's own name for it, so that its weights are loaded once
+Row = Mapping[str, Any]  # a game of a language model as JSON, with its replies
+Pair = Sequence[Row]  # a seed's game of the untrained and of the trained buyer
 
 
 class SpotPage(SubTab):
@@ -131,14 +126,37 @@ class Spot:
         return {self.page.problem: gr.skip()}
 
 
+def find_untrained(rows: Mapping[str, BazaarRow]) -> str:
+    """The untrained base, as it plays here.
+
+    It plays under the grammar of legal moves where that was measured and most of its games without
+    it end with an invalid reply: else it would hardly ever make a move.
+    """
+    bare, helped = rows[BASE], f"{BASE}+{CONSTRAINED}"
+    is_mute = bare.invalid_replies > bare.n / 2
+    return helped if is_mute and helped in rows else BASE
+
+
+def is_trained(policy: str) -> bool:
+    """Whether a player, recorded or live, is the served stage."""
+    return row_name(policy) == row_name(SERVED)
+
+
+def pairs_with(base: str, recorded: Artifact | None) -> Sequence[Pair]:
+    """The recorded pairs of the untrained player `base` and the served one; none of others."""
+    if recorded is None or list(recorded.settings()["players"]) != [base, OURS]:
+        return []
+    return [pair["games"] for pair in recorded.data.as_json()["pairs"]]
+
+
 def build(tab: gr.Tab, language: gr.Radio) -> None:
     """Lay out the part and wire it; `language` is the visitor's choice on another sub-tab."""
     comparison, missing = load_or_say(COMPARISON)
     if comparison is None:  # which stages there are stands there
         gr.HTML(missing)
         return
-    rows = read_measured(comparison)
-    pairs = pairs_with(find_untrained(rows))
+    rows, recorded = rows_by_policy(comparison, TASK), load_or_say(FILE)[0]
+    pairs = pairs_with(find_untrained(rows), recorded)
     spot = Spot(SpotPage(bool(pairs)), rows, pairs)
     page, shown = spot.page, spot.page.of_duel
     own = [language, page.generation, page.duel]
@@ -241,7 +259,7 @@ def show(spot: Spot, duel: Duel, problem: Markup | str = "") -> Updates:
         page.moves: HTML.moves(
             duel, SIDES, tell_guess(duel, translate) if guessed else "", translate
         ),
-        page.verdict: verdict(duel, spot.rows, translate) if guessed else "",
+        page.verdict: verdict(duel, spot) if guessed else "",
     }
 
 
@@ -366,7 +384,7 @@ def about(duel: Duel, language: str) -> Markup:
         words, rule = translate("spot_about_live", item=item, limit=limit, most=EXCHANGES), ""
     else:
         words = translate("spot_about_recorded", item=f"{item[0].upper()}{item[1:]}")
-        rule = translate("spot_rule", seeds=len(SEEDS), least=LEAST)
+        rule = translate("spot_rule", seeds=EPISODES, least=LEAST)
     return HTML.about(duel.is_live, words, rule, translate)
 
 
@@ -468,23 +486,33 @@ def tell_guess(duel: Duel, translate: Translate) -> str:
     return translate("spot_right" if duel.guess == trained else "spot_wrong", side=SIDES[trained])
 
 
-def verdict(duel: Duel, rows: Mapping[str, BazaarRow], translate: Translate) -> Markup:
-    """Whether the guess was right, and both rows of the model comparison."""
+def verdict(duel: Duel, spot: Spot) -> Markup:
+    """Whether the guess was right, why, what training changed, both measured rows."""
+    translate = spot.translate
     sides = dict(zip(SIDES, duel.sides, strict=True))
     whys = [
         why(f"{letter}, {opponent_name(side.policy, translate)}", side, translate)
         for letter, side in sides.items()
     ]
-    untrained, trained = spoke()
-    whys.append(
-        translate(
-            "spot_quieter" if trained < untrained else "spot_louder", games=len(data()["pairs"]),
-            untrained=f"{untrained:.0%}", trained=f"{trained:.0%}",
-        )
-    )  # fmt: skip
+    if spot.pairs:
+        untrained, trained = (spoke(games) for games in zip(*spot.pairs, strict=True))
+        key = "spot_quieter" if trained < untrained else "spot_louder"
+        shares = {"untrained": f"{untrained:.0%}", "trained": f"{trained:.0%}"}
+        whys.append(translate(key, games=len(spot.pairs), **shares))
     return HTML.verdict(
-        tell_guess(duel, translate), whys, scores(duel, rows, translate), ROWS, translate
+        tell_guess(duel, translate), whys, scores(duel, spot.rows, translate), ROWS, translate
     )
+
+
+def spoke(games: Sequence[Row]) -> float:
+    """The share of a buyer's bids that came with words."""
+    bids = [
+        bool(move.get("message"))
+        for game in games
+        for move in game["moves"]
+        if (move["agent"], move["action"]) == ("buyer", "offer")
+    ]
+    return sum(bids) / len(bids)
 
 
 def why(name: str, side: Side, translate: Translate) -> str:

@@ -8,14 +8,15 @@ import gradio as gr
 import pytest
 
 from env import Offer, get_task, rupees
-from panels.challenges import spot as events
-from panels.challenges.spot import Spot, tally_of
-from panels.challenges.spot_pairs import SEEDS, both_move, is_trained, pairs_with, read_measured
-from panels.challenges.spot_pairs import find_untrained as untrained_of
+from panels.haggle.challenges import spot as events
+from panels.haggle.challenges.spot import Spot, is_trained, pairs_with, tally_of
+from panels.haggle.challenges.spot import find_untrained as untrained_of
 from panels.haggle.screen import SessionGeneration
 from panels.haggle.words import ENGLISH, HINDI
+from panels.measured import rows_by_policy
 from panels.ui.look import with_minus_signs
 from sauda.experiments.episodes import play_replies
+from sauda.experiments.spot import FILE, TASK, both_move
 from sauda.language.lines import translate_phrases
 from sauda.language.phrases import language_of
 from sauda.llm.types import ReplyRefused
@@ -31,8 +32,8 @@ UNTRAINED = "mini+constrained"  # bare, the base ends its games at once
 def spot() -> Spot:
     with gr.Blocks():
         page = events.SpotPage(True)
-    rows = read_measured(load("evaluation/model-comparison.json"))
-    return Spot(page, rows, pairs_with(untrained_of(rows)))
+    rows = rows_by_policy(load("evaluation/model-comparison.json"), TASK)
+    return Spot(page, rows, pairs_with(untrained_of(rows), load(FILE)))
 
 
 @pytest.fixture
@@ -65,12 +66,11 @@ def test_the_recorded_replies_make_the_recorded_games_in_which_both_buyers_move(
     task = get_task("bazaar/open")
     assert spot.pairs
     for pair in spot.pairs:
-        assert both_move(pair)
+        assert both_move({"games": pair})
         for row in pair:
-            assert row["seed"] in SEEDS
             assert play_replies(task, row["policy"], row["seed"], row["replies"]) == row
     silent = {"moves": [{"agent": "buyer", "action": "forfeit"}]}
-    assert not both_move([silent, pair[1]])
+    assert not both_move({"games": [silent, pair[1]]})
 
 
 def test_a_recorded_pair_says_so_and_hides_who_is_who_until_the_guess(spot):
