@@ -220,13 +220,14 @@ def _moves(screen: Screen) -> None:
         }
         return does[name]() if isinstance(name, str) and name in does else screen.unchanged
 
-    gr.on(
-        [part.click for part in (page.moves, page.after, page.review, page.model)],
-        press,
-        [page.visit, *page.picks],
-        [*page.of_game, page.seat, page.market, page.opponent, page.review],
-        **QUIET_UNCHECKED,
-    )
+    given = [page.visit, *page.picks]
+    gr.on([page.moves.click, page.model.click], press, given, page.of_game, **QUIET_UNCHECKED)
+    page.review.click(press, given, [*page.of_game, page.review], **QUIET_UNCHECKED)
+    # The ladder's next person may sell what the former bought.
+    page.after.click(press, given, [*page.of_game, page.opponent], **QUIET_UNCHECKED).then(
+        named(lambda visit: callbacks.show_place(screen, visit), callbacks.show_place),
+        page.visit, [page.seat, page.market], **QUIET_UNCHECKED,
+    )  # fmt: skip
 
 
 def _visit_of(screen: Screen, kept: Visit, *picks: str) -> Visit:
