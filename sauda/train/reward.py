@@ -120,19 +120,13 @@ class Partner:
         self.moves.extend(zip(written["kinds"].tolist(), written["shares"].tolist(), strict=True))
 
     def __call__(self, obs: Observation, rng: np.random.Generator) -> Any:
-        """A move of the kind that one of the nearest has, put into what the rules allow at `obs`.
-
-        Its price is the median of theirs, as a reply's is. Drawn one by one they would rise with
-        every round, since bids stand, and the learner would leave the rises to its partner.
-        """
+        """A move; the one nearest by chance, put into what the rules allow at `obs`."""
         prompt = game_of("bazaar/open-3").prompt
         if len(self.moves) < self.NEAREST:
             return prompt.parse(random_reply(obs, rng), obs)
         distances = ((np.array(self.states) - features(obs)) ** 2).sum(1)
         nearest = np.argpartition(distances, self.NEAREST - 1)[: self.NEAREST]
-        moves = [self.moves[at] for at in nearest]
-        kind, _ = moves[rng.integers(len(moves))]
-        share = np.median([price for name, price in moves if name == kind])
+        kind, share = self.moves[rng.choice(nearest)]
         within = obs.ask <= obs.reservation
         if kind == "walk":
             return WalkAway()
