@@ -87,9 +87,11 @@ def build(tab: gr.Tab, screen: Screen, kept: gr.BrowserState, parts: gr.Tabs) ->
     )  # fmt: skip
     page.levels.click(
         named(press, haggle.play_level), [haggled.visit, haggled.language],
-        [*haggled.of_game, haggled.seat, haggled.market, haggled.opponent, parts],
-        **QUIET_UNCHECKED,
-    ).then(None, js=TO_CHAT)  # fmt: skip
+        [*haggled.of_game, haggled.opponent, parts], **QUIET_UNCHECKED,
+    ).then(None, js=TO_CHAT).then(
+        named(lambda visit: haggle.show_place(screen, visit), haggle.show_place), haggled.visit,
+        [haggled.seat, haggled.market], **QUIET_UNCHECKED,
+    )  # fmt: skip
 
 
 # What the browser keeps -------------------------------------------------------------------------
