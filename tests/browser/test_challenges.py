@@ -7,8 +7,9 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from env import Offer, rupees
-from sauda.sessions.bazaar import answer, as_episode
+from sauda.sessions.bazaar import answer, as_episode, start
 from sauda.sessions.daily import bargain_of, player, today
+from sauda.sessions.ladder import LEVELS, Level, stars
 from tests.support.page import DRAWN, overflow, settle, violations
 
 
@@ -134,3 +135,43 @@ def test_a_recorded_pair_is_told_apart_and_the_tally_is_kept(open_page):
     page.reload()
     expect(page.locator("#spot-tally")).to_contain_text("right of 1.", timeout=DRAWN)
     open_page.assert_no_trouble()
+
+
+@pytest.mark.journey
+def test_a_level_of_the_ladder_is_played_to_its_stars_which_a_reload_keeps(open_page):
+    page = open_page(width=390, query="tab=haggle&part=ladder")
+    play = page.locator("#ladder-levels button")
+    expect(play).to_have_count(2, timeout=DRAWN)
+    settle(page)
+    assert violations(page) == []
+    assert overflow(page) <= 0
+    play.first.press("Enter")
+    expect(page.locator("#haggle-badge")).to_contain_text(LEVELS[0].told("line"))
+    expect(page.locator("#haggle-chat [role=log]")).to_be_focused()
+    box = page.locator("#haggle-price :is(input, textarea)")
+    for price in bids_that_beat(LEVELS[0]):
+        said = page.locator("#haggle-chat [data-testid=user]").count()
+        box.fill(f"{price}")
+        box.press("Enter")
+        expect(page.locator("#haggle-chat [data-testid=user]")).not_to_have_count(said)
+    expect(page.locator("#haggle-after .sauda-stars")).to_contain_text("★")
+    settle(page)
+    assert violations(page) == []
+    page.get_by_role("tab", name="The ladder").click()
+    expect(play).to_have_count(3)
+    page.reload()
+    expect(page.locator("#ladder-levels li").first).to_contain_text("★", timeout=DRAWN)
+    expect(page.locator("#ladder-far")).to_contain_text("1 of 15")
+    open_page.assert_no_trouble()
+
+
+def bids_that_beat(level: Level) -> list[int]:
+    """Rising bids of which the level's seller takes the last, for a star at least."""
+    game, bids = start(level.task, "", level.seed), []
+    price = round(0.6 * game.observation.ask)
+    while not game.over:
+        bids.append(price)
+        game = answer(game, Offer(price))
+        price = round(price + 0.3 * (game.observation.ask - price))
+    assert stars(game) > 0
+    return bids

@@ -9,17 +9,35 @@ from typing import Any
 import gradio as gr
 import pytest
 
-from env import TASKS
+from env import CATALOGUE, TASKS, TYPES
 from panels.frames import Table
 from panels.ui import look
-from panels.ui.html import text_link
+from panels.ui.html import SAUDA, STRANGER, drawing, drawing_names, goods, text_link
 from panels.ui.look import PALETTE, SERIES
 from panels.ui.offers import Offers, offer_chart
 from panels.ui.tables import WhiskerRow, whisker_rows
 from panels.ui.terms import TASK_TITLES, task_about, task_choices, task_title, title
 from panels.ui.wiring import in_address, lay_out_address, pick_in_address, read_query
+from sauda.language.lines import drawings
 from sauda.records.schemas.base import Interval
+from sauda.sessions.ladder import LEVELS
 from tests.support.golden import table_lines
+
+
+def test_each_item_is_drawn_by_its_own_kind_and_no_drawing_is_left_over():
+    names = {item.name for item in CATALOGUE}
+    for name in names:
+        assert "<path" in goods(name) or "<circle" in goods(name)
+    kinds = {name: drawings()[name] for name in names}
+    assert [name for name, kind in kinds.items() if kind == "kite"] == [
+        "kite with a reel of thread"
+    ]
+    assert kinds["pouch of glass marbles"] == "marbles"
+    assert kinds["pair of Kolhapuri chappals"] == "sandal"
+    faces = {part for level in LEVELS for part in level.face.split()}
+    people = {*TYPES, STRANGER, SAUDA, "you"}
+    assert set(drawing_names()) == set(drawings().values()) | faces | people
+    assert len({drawing(kind) for kind in set(kinds.values())}) == len(set(kinds.values())) > 200
 
 
 def luminance(colour: str) -> float:
