@@ -84,7 +84,6 @@ def test_the_first_link_leads_to_the_message_box_and_lists_of_tabs_are_one_stop(
             break
     expect(box(page)).to_be_focused()
     assert stops.count("tab") == 2  # the tabs, and those within this one
-    assert stops.count("radio") == 2  # the seat and the language
     skip.focus()
     expect(skip).to_be_in_viewport()
     page.keyboard.press("Enter")
@@ -132,7 +131,7 @@ def test_what_is_in_hindi_says_so_and_what_is_no_longer_does_not(open_page):
     page = open_page(tab="Haggle")
     page.locator("#haggle-language").get_by_text("हिन्दी").click()
     expect(page.get_by_role("button", name="नया खेल")).to_be_visible()
-    say(page, "5000")
+    say(page, "1")  # below every limit, so it is doubted in words
     assert len([words for words in bubbles(page) if DEVANAGARI.search(words)]) > 0
     found = page.evaluate(HINDI)
     assert [words for told, words in found if told != "hi"] == []
