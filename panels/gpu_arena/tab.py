@@ -52,7 +52,7 @@ def world_picker(game: ArenaGame) -> Markup:
     """The pickers of the world; the seed is that of the game, not what is typed."""
     tasks = [(f"{task_title(name)}: {task_about(name)}", name) for name in ARENA_TASKS]
     seed = named_in_address(game).get("seed", "")
-    return HTML.world(tasks, game.task_name, seed, why_this_world(game))
+    return HTML.world(tasks, game.task_name, seed)
 
 
 def named_in_address(game: ArenaGame) -> dict[str, str]:
@@ -89,7 +89,7 @@ def foot(visit: Visit) -> Markup:
     game, player = visit.game, visit.fields.player
     names = [(player_title(name), name) for name in players.players()]
     acts = HTML.players(names, player, visit.is_idle, players.badge(player, game.task_name))
-    return folded("Let another player act for you", acts)
+    return why_this_world(game) + folded("Let another player act for you", acts)
 
 
 def log(visit: Visit) -> Markup:

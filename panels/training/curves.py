@@ -223,10 +223,10 @@ def draw_scripts(
     }
     scripts = [policy for policy in grades if policy != TUNED]
     best = max(scripts, key=grades.__getitem__, default="")
-    for policy, who in ((best, f"best script: {best}"), (TUNED, "tuned script")):
+    for policy, who in ((best, best), (TUNED, "tuned script")):
         if policy not in grades:
             continue
-        name, n = f"{who} {grades[policy]:.3f}", min(row.n for row in played[policy])
+        name, n = f"{who} {grades[policy]:.0%}", min(row.n for row in played[policy])
         figure.add_scatter(
             x=[min(at), max(at)], y=[grades[policy]] * 2, xaxis=across, yaxis=axis, name=name,
             line=line_style("scripted")["line"] | {"width": 1, "dash": "dash"}, mode="lines",
@@ -325,7 +325,7 @@ def _panel(figure: go.Figure, axes: tuple[str, str], log: Log, metric: Metric, v
     """Draw one metric on its axes, its name above it, its last value at the end of its curve."""
     across, axis = axes
     log_axis = view.log and metric.log
-    title = f"{metric.label}, {metric.unit}" if metric.unit else metric.label
+    title = f"{metric.label}<br><sup>{metric.unit}</sup>" if metric.unit else metric.label
     figure.add_annotation(
         text=title, xref=f"{across} domain", yref=f"{axis} domain", x=0, y=1,
         xanchor="left", yanchor="bottom", yshift=3, showarrow=False,
@@ -334,6 +334,8 @@ def _panel(figure: go.Figure, axes: tuple[str, str], log: Log, metric: Metric, v
     values = set(log.known(metric))
     if log_axis:
         layout |= {"type": "log", "dtick": "D2"}  # 1, 2 and 5 of each power of ten
+    elif metric == EVALUATION:
+        layout |= {"tickformat": ".0%"}
     elif len(values) == 1 and (constant := values.pop()) > 0:
         layout |= {"range": [0, 2 * constant]}  # or Plotly gives it the axis from -1 to 1
     figure.update_layout({f"yaxis{axis.removeprefix('y')}": layout})
@@ -351,8 +353,9 @@ def _panel(figure: go.Figure, axes: tuple[str, str], log: Log, metric: Metric, v
         )  # fmt: skip
     if points := [point for point in zip(at, drawn, strict=True) if None not in point]:
         x, y = points[-1]
+        told = f"{y:.0%}" if metric == EVALUATION else readable(y)
         figure.add_annotation(
-            text=f"<b>{readable(y)}</b>", xref=across, yref=axis, x=x,
+            text=f"<b>{told}</b>", xref=across, yref=axis, x=x,
             y=math.log10(y) if log_axis else y, xanchor="left", yanchor="middle", xshift=6,
             showarrow=False,
         )  # fmt: skip
@@ -404,7 +407,7 @@ def evaluation_trace(rows: Sequence[Row], at: Values, style: Mapping[str, Any]) 
         "type": "scatter", "x": at, "y": [cell.mean for cell in cells], "showlegend": False,
         **style, "error_y": whiskers(cells) | {"color": PALETTE["ink"][0]},
         "customdata": [(cell.low, cell.high, n) for cell, n in zip(cells, counts, strict=True)],
-        "hovertemplate": "grade %{y:.3f} [%{customdata[0]:.3f}, %{customdata[1]:.3f}], "
+        "hovertemplate": "%{y:.0%} [%{customdata[0]:.0%}, %{customdata[1]:.0%}], "
         "%{customdata[2]} games<extra></extra>",
     }  # fmt: skip
 
@@ -440,6 +443,7 @@ def together(logs: list[Log], metric: Metric, over: str, scripts: Rows) -> go.Fi
     if metric == EVALUATION and drawn:
         at = [x for log in drawn for x in x_values(log.rows_of(metric), over)]
         draw_scripts(figure, "y", at, drawn[0], metric, scripts)
+        figure.update_yaxes(tickformat=".0%")
     return figure.update_xaxes(rangemode="tozero")
 
 
@@ -452,7 +456,8 @@ def _line(log: Log, metric: Metric, over: str) -> Trace:
     style["line"] |= {"dash": "dash" if log.game == "arena" else "dot" if log.seed else "solid"}
     values = average(log, metric, SMOOTHING)
     *_, last = (y for x, y in zip(at, values, strict=True) if None not in (x, y))
-    named = {"name": f"{log.name}: {readable(last)}", "showlegend": True}
+    told = f"{last:.0%}" if metric == EVALUATION else readable(last)
+    named = {"name": f"{log.name}: {told}", "showlegend": True}
     if metric == EVALUATION:
         trace = evaluation_trace(log.evaluations, at, style)
         # thin and in the run's colour: there are too many for the curves to be seen behind them
