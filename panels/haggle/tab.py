@@ -216,7 +216,7 @@ def _moves(screen: Screen) -> None:
         [part.click for part in (page.moves, page.after, page.review, page.model)],
         press,
         [page.visit, *page.picks],
-        [*page.of_game, page.seat, page.market, page.opponent],
+        [*page.of_game, page.opponent],
         **QUIET_UNCHECKED,
     )
 
