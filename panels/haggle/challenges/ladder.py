@@ -22,6 +22,7 @@ from panels.ui.html import macros
 from panels.ui.look import QUIET, QUIET_UNCHECKED, note, trouble
 from panels.ui.visitor import visitor_of
 from panels.ui.wiring import PRESS, Updates, named, sent_number
+from panels.ui.wiring import PRESS, Updates, bound, named, sent_number
 from sauda.language.lines import name_in
 from sauda.serve.leaderboard import Unavailable, own_board, token_digest
 from sauda.sessions.ladder import LEVELS, level_of, open_numbers, stars
@@ -29,7 +30,7 @@ from sauda.sessions.ladder import LEVELS, level_of, open_numbers, stars
 LOG = logging.getLogger(__name__)
 HTML = macros("challenges")
 KEY = "sauda-ladder"  # of what the browser keeps
-TO_CHAT = "() => goTo('#haggle-chat [role=log]')"  # of keyboard.js
+TO_CHAT = "(visit) => (goTo('#haggle-chat [role=log]'), [visit])"  # of keyboard.js
 
 
 class LadderPage(SubTab):
@@ -47,14 +48,20 @@ class LadderPage(SubTab):
 
 
 def keep(screen: Screen) -> gr.BrowserState:
-    """What the browser keeps of the ladder: the stars of each game that ends on `screen`."""
+    """What the browser keeps of the ladder: the stars of each game that ends on `screen`.
+
+    Where a level begins after another game, the pickers follow.
+    """
     kept = gr.BrowserState({}, storage_key=KEY, secret="ladder")  # it only has to stay the same
 
     def ended(request: gr.Request, visit: Visit, stored: object) -> Updates:
+        if visit.game and not visit.game.over and level_of(visit.game):
+            return haggle.show_place(screen, visit)
         return record(kept, visit, stored, visitor_of(request).address)
 
-    screen.page.after.change(
-        named(ended, record), [screen.page.visit, kept], kept,
+    page = screen.page
+    page.after.change(
+        named(ended, record), [page.visit, kept], [kept, page.seat, page.market, page.opponent],
         js=f"(...values) => browserKeeps('{KEY}').read(...values)", **QUIET,
     )  # fmt: skip
     return kept
@@ -87,10 +94,17 @@ def build(tab: gr.Tab, screen: Screen, kept: gr.BrowserState, parts: gr.Tabs) ->
     )  # fmt: skip
     page.levels.click(
         named(press, haggle.play_level), [haggled.visit, haggled.language],
+<<<<<<< HEAD:panels/haggle/challenges/ladder.py
         [*haggled.of_game, haggled.opponent, parts], **QUIET_UNCHECKED,
     ).then(None, js=TO_CHAT).then(
         named(lambda visit: haggle.show_place(screen, visit), haggle.show_place), haggled.visit,
         [haggled.seat, haggled.market], **QUIET_UNCHECKED,
+=======
+        [*haggled.of_game, parts], **QUIET_UNCHECKED,
+    ).then(
+        bound(haggle.show_place, screen), haggled.visit,
+        [haggled.seat, haggled.market, haggled.opponent], js=TO_CHAT, **QUIET,
+>>>>>>> h/ladder:panels/challenges/ladder.py
     )  # fmt: skip
 
 
