@@ -111,24 +111,15 @@ def play_level(screen: Screen, number: int | None, visit: Visit) -> Updates:
     seat, market = visit.generation.place = opponents.seat_and_market(level.task)
     apart = {"seat": seat, "market": market, "opponent": opponents.HIDDEN}
     visit = replace(visit, game=game, first_game=None, talk=SILENT, **apart)
-<<<<<<< HEAD
     updates, opponent = screen.show(visit), screen.page.opponent
     updates[opponent] = _pickers(screen, visit)[opponent]
-=======
-    updates = screen.show(visit)
->>>>>>> h/ladder
     return updates if visit.generation.settles(choice) else screen.unchanged
 
 
 def show_place(screen: Screen, visit: Visit) -> Updates:
-<<<<<<< HEAD
     """The pickers of seat and market, as the game that the session keeps has them."""
     market = screen.page.market
     return {screen.page.seat: visit.seat, market: _pickers(screen, visit)[market]}
-=======
-    """The pickers of seat, market and opponent as the visit has them."""
-    return {screen.page.seat: gr.Radio(value=visit.seat)} | _pickers(screen, visit)
->>>>>>> h/ladder
 
 
 def _pickers(screen: Screen, visit: Visit) -> Updates:

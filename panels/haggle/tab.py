@@ -220,7 +220,6 @@ def _moves(screen: Screen) -> None:
         }
         return does[name]() if isinstance(name, str) and name in does else screen.unchanged
 
-<<<<<<< HEAD
     given = [page.visit, *page.picks]
     gr.on([page.moves.click, page.model.click], press, given, page.of_game, **QUIET_UNCHECKED)
     page.review.click(press, given, [*page.of_game, page.review], **QUIET_UNCHECKED)
@@ -229,15 +228,6 @@ def _moves(screen: Screen) -> None:
         named(lambda visit: callbacks.show_place(screen, visit), callbacks.show_place),
         page.visit, [page.seat, page.market], **QUIET_UNCHECKED,
     )  # fmt: skip
-=======
-    gr.on(
-        [part.click for part in (page.moves, page.after, page.review, page.model)],
-        press,
-        [page.visit, *page.picks],
-        [*page.of_game, page.opponent],
-        **QUIET_UNCHECKED,
-    )
->>>>>>> h/ladder
 
 
 def _visit_of(screen: Screen, kept: Visit, *picks: str) -> Visit:

@@ -22,7 +22,6 @@ from panels.ui.html import macros
 from panels.ui.look import QUIET, QUIET_UNCHECKED, note, trouble
 from panels.ui.visitor import visitor_of
 from panels.ui.wiring import PRESS, Updates, named, sent_number
-from panels.ui.wiring import PRESS, Updates, bound, named, sent_number
 from sauda.language.lines import name_in
 from sauda.serve.leaderboard import Unavailable, own_board, token_digest
 from sauda.sessions.ladder import LEVELS, level_of, open_numbers, stars
@@ -94,17 +93,10 @@ def build(tab: gr.Tab, screen: Screen, kept: gr.BrowserState, parts: gr.Tabs) ->
     )  # fmt: skip
     page.levels.click(
         named(press, haggle.play_level), [haggled.visit, haggled.language],
-<<<<<<< HEAD:panels/haggle/challenges/ladder.py
         [*haggled.of_game, haggled.opponent, parts], **QUIET_UNCHECKED,
     ).then(None, js=TO_CHAT).then(
         named(lambda visit: haggle.show_place(screen, visit), haggle.show_place), haggled.visit,
         [haggled.seat, haggled.market], **QUIET_UNCHECKED,
-=======
-        [*haggled.of_game, parts], **QUIET_UNCHECKED,
-    ).then(
-        bound(haggle.show_place, screen), haggled.visit,
-        [haggled.seat, haggled.market, haggled.opponent], js=TO_CHAT, **QUIET,
->>>>>>> h/ladder:panels/challenges/ladder.py
     )  # fmt: skip
 
 

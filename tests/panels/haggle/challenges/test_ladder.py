@@ -56,12 +56,7 @@ def test_every_level_is_played_in_haggles_chat_and_ends_in_its_ending(screen, le
     for told in (level.told("name"), level.told("line"), f"{level.shares[0]:.0%}"):
         assert told.replace("’", "’") in str(shown[page.brief])
     place = haggle.show_place(screen, shown[page.visit])
-<<<<<<< HEAD:tests/panels/haggle/challenges/test_ladder.py
     assert place[page.market].value == opponents.seat_and_market(level.task)[1]
-=======
-    seat, market = opponents.seat_and_market(level.task)
-    assert (place[page.seat].value, place[page.market].value) == (seat, market)
->>>>>>> h/ladder:tests/panels/challenges/test_ladder.py
     if game.you == "seller":
         game = answer(game, Offer(game.observation.table.item.list_price))
     if not game.over:
