@@ -60,7 +60,8 @@ TITLE = "Training"
 RUNS = "runs"  # id of the sub-tab
 # Of a gain, by game, or by stage where its games are others.
 GAIN_TASKS = {
-    "bazaar": "bazaar/open", "arena": "arena/market_round", "talks": "bazaar/people"
+    "bazaar": "bazaar/open", "arena": "arena/market_round", "talks": "bazaar/people",
+    "form": "bazaar/open-3", "reward": "bazaar/open-3",
 }  # fmt: skip
 RENTED = "cpu-basic"  # the Hub's machine with as many cores as ours
 SAMPLE = 20  # training episodes that are played again
@@ -75,7 +76,9 @@ def overview(runs: Runs) -> tuple[Markup, Table]:
     like = {one.name: one for one in filter(None, map(rented, runs.values()))}
     hourly = [f"${one.price:.2f} for {one.name}" for one in like.values()]
     prices = HTML.prices(list_names(hourly), f"{PRICES_READ.day} {PRICES_READ:%B %Y}")
-    told = note(with_tooltips(SAY.overview(list(GAIN_TASKS.values())))) + (prices if hourly else "")
+    told = note(with_tooltips(SAY.overview(list(dict.fromkeys(GAIN_TASKS.values()))))) + (
+        prices if hourly else ""
+    )
     return helps, Table("runs", list(map(describe_run, runs.values())), told, form=".3f")
 
 
