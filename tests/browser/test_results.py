@@ -89,7 +89,7 @@ def test_an_agent_that_enters_by_the_code_on_the_page_stands_there_with_its_game
         expect(figure.get_by_text(name).first).to_be_visible()
     unfold(page, "Open a game of an entry")
     game = page.locator("#leaderboard-game")
-    expect(game).to_contain_text(re.compile(r"Game 1 of 50 of “rising bids \w+”, grade "))
+    expect(game).to_contain_text(re.compile(r"Game 1 of 50 of “rising bids \w+”: [\d.]+% of what"))
     page.get_by_role("spinbutton", name="Game of the entry").fill("50")
     expect(game).to_contain_text("Game 50 of 50")
     unfold(page, "Enter your agent: the whole code")
@@ -124,7 +124,7 @@ def test_a_table_is_sorted_searched_and_saved_with_all_its_digits(open_page):
     with page.expect_download() as download:
         page.locator("#results-bazaar-table").get_by_text("Download as CSV").click()
     heads, *lines = download.value.path().read_text(encoding="utf-8-sig").splitlines()
-    assert heads.startswith("policy,n,Grade of the task mean,Grade of the task low,")
+    assert heads.startswith("policy,n,What was won mean,What was won low,")
     assert len(lines) == count
 
 
