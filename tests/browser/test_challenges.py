@@ -159,6 +159,7 @@ def test_a_level_of_the_ladder_is_played_to_its_stars_which_a_reload_keeps(open_
     assert violations(page) == []
     page.get_by_role("tab", name="The ladder").click()
     expect(play).to_have_count(3)
+    page.wait_for_url("**part=ladder**")
     page.reload()
     expect(page.locator("#ladder-levels li").first).to_contain_text("★", timeout=DRAWN)
     expect(page.locator("#ladder-far")).to_contain_text("1 of 15")
