@@ -6,7 +6,7 @@ Colours are pairs (light, dark). Type, theme and stylesheet are made from them i
 import html
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -210,21 +210,11 @@ def short_seed(seed: int) -> str:
     return digits if len(digits) <= 12 else f"{digits[:4]}…{digits[-4:]}"
 
 
-@dataclass(frozen=True)
-class Cell:
-    """A cell of a table: what it shows, and the attributes of its element."""
-
-    shown: object
-    attributes: Mapping[str, object] = field(default_factory=dict)
-    classes: str = ""
-
-
 def table(
     columns: Sequence[object],
     rows: Iterable[Sequence[object]],
     align: str = "",
     caption: str = "",
-    classes: str = "",
 ) -> Markup:
     """An HTML table; `align` has one letter per column, "l" or "r" (numbers, tabular monospace).
 
@@ -240,17 +230,14 @@ def table(
         ]
         for cells in rows
     ]
-    return PARTS.table(heads, drawn, caption, classes)
+    return PARTS.table(heads, drawn, caption)
 
 
-def _draw(cell: object, side: str, scope: str) -> tuple[object, ...]:
+def _draw(shown: object, side: str, scope: str) -> tuple[object, ...]:
     """A cell as the template takes it; one with a `scope` heads its column or its row."""
-    cell = cell if isinstance(cell, Cell) else Cell(cell)
-    shown = cell.shown
     if scope == "col":
         shown = with_tooltips(shown)
     else:
         shown = title(with_minus_signs(shown) if side == "r" and isinstance(shown, str) else shown)
-    if scope and shown != "":  # "" heads nothing
-        return "th", side, shown, {**cell.attributes, "scope": scope}, cell.classes
-    return "td", side, shown, cell.attributes, cell.classes
+    is_head = bool(scope) and shown != ""  # "" heads nothing
+    return ("th", side, shown, {"scope": scope}) if is_head else ("td", side, shown, {})
