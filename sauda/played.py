@@ -176,7 +176,7 @@ def play_cells(
     `run` computes the chunks: an engine, or a number of processes. With a `store` those that it has
     are read, and the others are kept there as they end.
     """
-    chunks = chunks_of(cells, size)
+    chunks = chunks_of(cells, size)  # told apart by identity, since not all can be hashed
     with engine(workers=run) if isinstance(run, int) else nullcontext(run) as run:
         if store:
             play_chunks(play, chunks, run, store)

@@ -421,8 +421,8 @@ def ask_of_move(
             answer = answer_of(found, number, text)
     except IllegalAction as error:
         problem = translate_error(error, visit.language)
-    told = show_review(found, visit.translate, visit.language, number, answer, problem)
-    return {screen.page.review: told}
+    shown = show_review(found, visit.translate, visit.language, number, answer, problem)
+    return {screen.page.review: shown}
 
 
 async def review_former(screen: Screen, visit: Visit) -> AsyncIterator[Updates]:

@@ -77,7 +77,7 @@ def outcome(
 def other_name(game: Game, translate: Translate, language: str = ENGLISH) -> str:
     """The other side within a sentence: a model or a person by its name, a script by its seat."""
     if person := ladder.person_of(game):
-        return person.told("name", language)
+        return person.text("name", language)
     if game.model_seat is not None:
         return model_name(game.opponent, translate)
     return translate("end_buyer" if sells(game) else "end_seller")

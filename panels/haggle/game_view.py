@@ -185,8 +185,8 @@ def opponent_badge(
         status = _load_status(game, model.stage, translate)
     label = _label(game, translate)
     if person := ladder.person_of(game):
-        label, level = person.told("name", language), ladder.level_of(game)
-        remark = person_line(person.told("line", language), level.shares if level else ())
+        label, level = person.text("name", language), ladder.level_of(game)
+        remark = person_line(person.text("line", language), level.shares if level else ())
     return HTML.badge(face_of(game), label, status, patience(game, translate), remark)
 
 

@@ -266,7 +266,7 @@ def steps_on(game: Game, translate: Translate, language: str) -> list[tuple[str,
         return []
     steps = [(translate("ladder_again"), level.number)]
     if ladder.stars(game) and level.number < len(ladder.LEVELS):
-        name = ladder.LEVELS[level.number].told("name", language)
+        name = ladder.LEVELS[level.number].text("name", language)
         steps.insert(0, (translate("ladder_next", name=name), level.number + 1))
     return steps
 

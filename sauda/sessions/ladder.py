@@ -41,7 +41,7 @@ class Level:
         """The goods, by their name in the catalogue."""
         return deal_at(get_task(self.task), self.seed).item.name
 
-    def told(self, what: str, language: str = ENGLISH) -> str:
+    def text(self, what: str, language: str = ENGLISH) -> str:
         """The name, the trade or the line of introduction in a language."""
         return self.texts.get(f"{what}_{language}") or self.texts[f"{what}_{ENGLISH}"]
 

@@ -146,7 +146,7 @@ def test_a_level_of_the_ladder_is_played_to_its_stars_which_a_reload_keeps(open_
     assert violations(page) == []
     assert overflow(page) <= 0
     play.first.press("Enter")
-    expect(page.locator("#haggle-badge")).to_contain_text(LEVELS[0].told("line"))
+    expect(page.locator("#haggle-badge")).to_contain_text(LEVELS[0].text("line"))
     expect(page.locator("#haggle-chat [role=log]")).to_be_focused()
     box = page.locator("#haggle-price :is(input, textarea)")
     for price in bids_that_beat(LEVELS[0]):

@@ -186,7 +186,7 @@ class DailyScreen(BargainScreen):
             shown = note(translate("daily_own_link"))
         before = day_address(day - timedelta(days=1))
         across, named = person_of(visit.game), day_in_words(day, translate)
-        person = (across.face, *(across.told(what, visit.language) for what in ("name", "line")))
+        person = (across.face, *(across.text(what, visit.language) for what in ("name", "line")))
         return HTML.day(named, before, visit.notice, person, shown, translate)
 
 

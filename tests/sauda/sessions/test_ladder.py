@@ -21,7 +21,7 @@ from sauda.sessions.ladder import (
     stars,
 )
 
-BY_NAME = [pytest.param(level, id=level.told("name")) for level in LEVELS]
+BY_NAME = [pytest.param(level, id=level.text("name")) for level in LEVELS]
 
 
 def share_of(level: Level, policy) -> float:
@@ -33,9 +33,9 @@ def test_there_are_twelve_sellers_and_three_buyers_each_a_person_of_its_own():
     assert [level.number for level in LEVELS] == list(range(1, 16))
     assert sum(get_task(level.task).learner == "seller" for level in LEVELS) == 3
     for distinct in (
-        {level.told("name") for level in LEVELS},
+        {level.text("name") for level in LEVELS},
         {level.face for level in LEVELS},
-        {level.told("line") for level in LEVELS},
+        {level.text("line") for level in LEVELS},
         {level.item for level in LEVELS},
     ):
         assert len(distinct) == len(LEVELS)
@@ -49,8 +49,8 @@ def test_the_table_tells_the_manner_and_a_seed_that_nothing_else_uses(level: Lev
     assert not any(level.seed in used for used in (*SPLITS.values(), DAILY))
     assert 0 < level.shares[0] < level.shares[1] < level.shares[2] < 1
     for what in ("name", "trade", "line"):
-        assert all(map(str.isascii, (level.told(what, "hinglish").replace("’", "'"),)))
-        assert any("\u0900" <= letter <= "\u097f" for letter in level.told(what, "hi"))
+        assert all(map(str.isascii, (level.text(what, "hinglish").replace("’", "'"),)))
+        assert any("\u0900" <= letter <= "\u097f" for letter in level.text(what, "hi"))
 
 
 @pytest.mark.parametrize("level", BY_NAME)

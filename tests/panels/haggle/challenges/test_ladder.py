@@ -47,13 +47,13 @@ def kept_after(game, stored, address: str = NO_ADDRESS):
     return value if "__type__" not in value else None
 
 
-@pytest.mark.parametrize("level", LEVELS, ids=lambda level: level.told("name"))
+@pytest.mark.parametrize("level", LEVELS, ids=lambda level: level.text("name"))
 def test_every_level_is_played_in_haggles_chat_and_ends_in_its_ending(screen, level):
     visit = visit_to(opponents.game_at(LEVELS[0].task, LEVELS[0].seed, opponents.HIDDEN))
     shown = haggle.play_level(screen, level.number, visit)
     page, game = screen.page, shown[screen.page.visit].game
     assert level_of(game) is level
-    for told in (level.told("name"), level.told("line"), f"{level.shares[0]:.0%}"):
+    for told in (level.text("name"), level.text("line"), f"{level.shares[0]:.0%}"):
         assert told.replace("’", "’") in str(shown[page.brief])
     place = haggle.show_place(screen, shown[page.visit])
     assert place[page.market].value == opponents.seat_and_market(level.task)[1]
@@ -79,8 +79,8 @@ def test_the_ending_names_the_stars_and_leads_to_the_next_person(screen):
     game = won()
     ended = str(screen.show(visit_to(game))[screen.page.after])
     assert f"{stars(game)} of 3 stars" in ended
-    assert f"Next: {LEVELS[1].told('name')}" in ended
-    assert f"from {LEVELS[0].told('name')}" in ended
+    assert f"Next: {LEVELS[1].text('name')}" in ended
+    assert f"from {LEVELS[0].text('name')}" in ended
     undone = str(screen.show(visit_to(replace(game, undone=1)))[screen.page.after])
     assert "0 of 3 stars" in undone
     assert "taken back" in undone
@@ -121,16 +121,16 @@ def test_the_list_opens_two_persons_and_then_the_next(page):
     for stored, playable in (({}, 2), ({"1": "2"}, 3), ({"1": "2", "2": "x"}, 3)):
         shown = str(ladder.show(page, ENGLISH, stored)[page.levels])
         assert shown.count('data-press="play"') == playable
-    assert LEVELS[4].told("line") not in shown  # of who is not open yet
+    assert LEVELS[4].text("line") not in shown  # of who is not open yet
     assert "★★☆" in shown
 
 
 @pytest.mark.parametrize("language", TRANSLATORS)
 def test_the_list_is_told_in_each_language(page, language):
     shown = str(ladder.show(page, language, {"1": "3"}, "https://sauda.example")[page.levels])
-    assert LEVELS[0].told("line", language) in shown
-    assert LEVELS[14].told("trade", language) in shown
-    assert (LEVELS[2].told("name", HINDI) in shown) == (language == HINDI)
+    assert LEVELS[0].text("line", language) in shown
+    assert LEVELS[14].text("trade", language) in shown
+    assert (LEVELS[2].text("name", HINDI) in shown) == (language == HINDI)
 
 
 def test_how_far_one_got_is_a_text_a_link_and_a_picture(page):
