@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 import plotly.graph_objects as go
 
+from env import rupees
 from panels.haggle.opponents import bare_stages
 from panels.measured import FILE as COMPARISON
 from panels.measured import best_script, gain_on_same_seeds, rows_by_policy
@@ -18,10 +19,12 @@ from panels.results.training import players_figure, progress
 from panels.training.curves import TITLES, evaluation_trace, recorded, with_gaps
 from panels.training.tab import cost, machine
 from panels.ui.html import SAY
-from panels.ui.look import SERIES, line_style, style_figure, with_minus_signs
+from panels.ui.look import SERIES, line_style, style_figure
 from panels.ui.tables import points
+from panels.ui.terms import list_names
 from sauda.cloud.jobs import PRICES_READ
 from sauda.experiments import duel
+from sauda.experiments.manners import HABITS
 from sauda.llm.model import SAUDA
 from sauda.players import (
     AUTARKY,
@@ -34,7 +37,6 @@ from sauda.players import (
     ORACLE,
     OURS,
     TUNED,
-    buyer_name,
     policy_label,
 )
 from sauda.records.kinds import ArtifactError, entry
@@ -47,6 +49,7 @@ PERCENT = "z.0%"  # of grades: the share of the best outcome that a game allows
 SMOOTHING = 0.8  # of the loss
 DRAWN = 500  # most steps in the chart, which is about as many pixels wide
 WORDS = ("open-3", "all")  # market and games of the sentence about words
+OPENINGS = ("concedes evenly", "opens absurdly")  # sellers of the finding about opening prices
 LAB_TASK = "arena/market_round"  # of the sentence about the lab
 CONTENDERS = (f"{BASE}+{CONSTRAINED}", LEAVE, TUNED, BAYESIAN, LISTENER)  # of the figure
 
@@ -189,16 +192,22 @@ class Finding:
     """One result: a headline, and its figures as (label, mean, low, high), in rupees of 1,000."""
 
     headline: str
-    bars: Sequence[tuple[str, str, str, str]]
+    bars: Sequence[tuple[str, int, int, int]]
     told: str
     address: str
 
 
-def findings(comparison: Artifact, worth: Artifact) -> list[Finding]:
+def findings(comparison: Artifact, worth: Artifact, manners: Artifact) -> list[Finding]:
     """What was found in the open market; those whose games are recorded."""
     rows = rows_by_policy(comparison, MARKET)
     words = {row.what: row for row in worth.data.worth if (row.market, row.value) == WORDS}
-    both, (script, score) = words["both"].difference, best_script(rows)
+    both, script = words["both"].difference, TUNED if TUNED in rows else best_script(rows)[0]
+    lead = gain_on_same_seeds(comparison, MARKET, OURS, script).gain
+    beside = {
+        "above": f"beats the best script by {of_thousand(lead.mean)}",
+        "unclear": "is level with the best script",
+        "below": f"stays {of_thousand(-lead.mean)} behind the best script",
+    }[side(lead)]
     found = [
         Finding(
             f"Words are worth {of_thousand(both.mean)} of every ₹1,000",
@@ -209,6 +218,7 @@ def findings(comparison: Artifact, worth: Artifact) -> list[Finding]:
             f"to a planner, n = {words['both'].n:,} games, paired by seed",
             "?tab=results&part=words",
         ),
+        _opening_price(manners),
         Finding(
             f"Copying a planner took it from {of_thousand(rows[BASE].grade.mean)} to"
             f" {of_thousand(rows[OURS].grade.mean)}",
@@ -217,39 +227,66 @@ def findings(comparison: Artifact, worth: Artifact) -> list[Finding]:
             "?tab=results&part=training",
         ),
         Finding(
-            f"The best script of numbers wins {of_thousand(score)}",
-            [_bar(buyer_name(name), rows[name].grade) for name in (script, OURS, LISTENER)],
-            f"n = {rows[OURS].n:,} games of the model",
+            f"The model {beside}",
+            [
+                *(_bar(policy_label(name), rows[name].grade) for name in (script, OURS)),
+                _bar("model less script", lead),
+            ],
+            f"n = {rows[OURS].n:,} games, the difference paired by seed",
             "?tab=results&part=market",
         ),
     ]  # fmt: skip
     later = [r for r in comparison.data.stage_gains if (r.task, r.before) == (MARKET, OURS)]
     later = [row for row in later if row.on == "all"]
     if later:
-        most = max(abs(row.interval.mean) for row in later)
-        bars = [_bar(policy_label(row.after).rpartition(" + ")[2], row.interval) for row in later]
-        found.insert(2, Finding(
-            f"Reinforcement learning after copying moved at most {of_thousand(most)}", bars,
+        stages = [policy_label(row.after).rpartition(" + ")[2] for row in later]
+        clear = any(side(row.interval) != "unclear" for row in later)
+        changed = "some of what it wins" if clear else "nothing that can be measured"
+        found.append(Finding(
+            f"After copying, {list_names(stages)} changed {changed}",
+            [_bar(stage, row.interval) for stage, row in zip(stages, later, strict=True)],
             f"gain over SFT, n = {later[0].n:,} games, paired by seed",
             "?tab=results&part=training",
         ))  # fmt: skip
-    if lead := gain_on_same_seeds(comparison, MARKET, ORACLE, LISTENER):
+    if known := gain_on_same_seeds(comparison, MARKET, ORACLE, LISTENER):
         found.append(Finding(
-            f"Knowing the seller would be worth {of_thousand(lead.gain.mean)} more",
-            [_bar("to the planner", lead.gain)], f"n = {lead.n:,} games, paired by seed",
+            f"Knowing the seller would be worth {of_thousand(known.gain.mean)} more",
+            [_bar("to the planner", known.gain)], f"n = {known.n:,} games, paired by seed",
             "?tab=results&part=optimum",
         ))  # fmt: skip
     return found
 
 
+def _opening_price(manners: Artifact) -> Finding:
+    """What the price with which a seller opens leaves to buyers, the planner first.
+
+    Two sellers of `manners` come down evenly to their limits and differ in where they begin.
+    """
+    rows = {(row.player, row.habit): row for row in manners.data.rows}
+    buyers = {LISTENER: "planner", duel.SPEAKER: "Sauda"}
+    low, high = (rows[LISTENER, habit] for habit in OPENINGS)
+    times = HABITS[OPENINGS[1]].opening / HABITS[OPENINGS[0]].opening
+    moved = f"from {of_thousand(low.share.mean)} to {of_thousand(high.share.mean)}"
+    return Finding(
+        f"What an opening price moves: the planner {moved}",
+        [
+            _bar(f"{buyer}, ask {where}", rows[name, habit].share)
+            for name, buyer in buyers.items()
+            for habit, where in zip(OPENINGS, ("as listed", f"{times:g} times that"), strict=True)
+        ],
+        f"of a seller that comes down evenly to its limit; n = {low.possible} games where both can"
+        " gain",
+        "?tab=results&part=people",
+    )
+
+
 def of_thousand(share: float) -> str:
     """A share of what could be won, in rupees of every 1,000: "₹86"."""
-    return with_minus_signs(f"₹{1000 * share:.0f}")
+    return rupees(round(1000 * share))
 
 
-def _bar(label: str, figures: Interval) -> tuple[str, str, str, str]:
-    mean, low, high = (f"{1000 * end:z.0f}" for end in (figures.mean, figures.low, figures.high))
-    return label, mean, low, high
+def _bar(label: str, figures: Interval) -> tuple[str, int, int, int]:
+    return label, *(round(1000 * end) for end in (figures.mean, figures.low, figures.high))
 
 
 def lab_sentence(comparison: Artifact) -> str:

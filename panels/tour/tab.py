@@ -35,7 +35,7 @@ from sauda.records.store import load
 HTML = macros("tour")
 TITLE = "Tour"
 SPEAKER_RUN = SPEAKER.partition("+")[2]  # the last run that trained the model of the duel
-STORY = (COMPARISON, "worth.json", LAB_FILE, "evaluation/reproduction.json")
+STORY = (COMPARISON, "worth.json", "manners.json", LAB_FILE, "evaluation/reproduction.json")
 FOLDER = Path(__file__).parent
 
 
@@ -74,7 +74,7 @@ def _in_short() -> Markup:
 
 def _build_story() -> None:
     """Lay out what was trained and gained; raises ArtifactError, before any of it, without one."""
-    runs, comparison, worth, labs, again = facts.chain(), *map(load, STORY)
+    runs, comparison, worth, manners, labs, again = facts.chain(), *map(load, STORY)
     gain, agreement = facts.gain(comparison), again.data.agreement
     with gr.Row(elem_id="tour-learnt", elem_classes="sauda-story"):
         with gr.Column(min_width=320):
@@ -98,7 +98,8 @@ def _build_story() -> None:
         ),
         sources(origins),
         HTML.findings(
-            [astuple(each) for each in facts.findings(comparison, worth)], provenance(worth)
+            [astuple(each) for each in facts.findings(comparison, worth, manners)],
+            sources([provenance(worth), provenance(manners), provenance(comparison)]),
         ),
         HTML.rewards(prompts, len(arena.COMPONENTS), sample(runs[-1]), agree, agreement.figures),
         HTML.games(facts.lab_sentence(labs)),

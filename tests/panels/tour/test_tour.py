@@ -18,7 +18,7 @@ from panels.ui.tables import FINE, with_interval
 from sauda.cloud.jobs import PRICES_READ, flavor
 from sauda.experiments.duel import SPEAKER
 from sauda.language.phrases import language_of
-from sauda.players import BASE, OURS, TUNED
+from sauda.players import BASE, LISTENER, OURS, TUNED
 from sauda.records.kinds import ArtifactError
 from sauda.records.store import load
 from tests.support.measured import model_comparison
@@ -36,9 +36,32 @@ def test_the_tours_figures_are_those_of_the_artifacts():
     assert drawn[0].x[0] == grades["oracle"].mean
     assert [trace.x[0] for trace in drawn] == sorted((t.x[0] for t in drawn), reverse=True)
     worth = next(row for row in words.data.worth if row.what == "both" and row.market == "open-3")
-    found = facts.findings(comparison, words)
+    manners = load("manners.json")
+    found = facts.findings(comparison, words, manners)
     assert f"₹{1000 * worth.difference.mean:.0f} of every ₹1,000" in found[0].headline
-    assert len(facts.findings(load("evaluation/model-comparison.json"), words)) == 5
+    recorded = {round(1000 * row.share.mean) for row in manners.data.rows
+                if row.habit in facts.OPENINGS and row.player in (LISTENER, SPEAKER)}  # fmt: skip
+    assert {mean for _, mean, *_ in found[1].bars} == recorded
+    assert len(facts.findings(load("evaluation/model-comparison.json"), words, manners)) == 6
+
+
+def test_a_finding_claims_what_its_interval_shows():
+    worth, manners = load("worth.json"), load("manners.json")
+    comparison = load("evaluation/model-comparison.json")
+
+    def headlines(**changed):
+        data = comparison.data.model_copy(update=changed)
+        found = facts.findings(replace(comparison, data=data), worth, manners)
+        return " ".join(each.headline for each in found)
+
+    rows = [r for r in comparison.data.stage_gains if (r.task, r.before) == (facts.MARKET, OURS)]
+    moved = [row.model_copy(update={"difference": 0.2, "low": 0.1, "high": 0.3}) for row in rows]
+    assert "changed some of what it wins" in headlines(stage_gains=moved)
+    played = comparison.data.episodes
+    level = played | {
+        facts.MARKET: dict(played[facts.MARKET]) | {TUNED: played[facts.MARKET][OURS]}
+    }
+    assert "is level with the best script" in headlines(episodes=level)
 
 
 def test_what_training_further_changed_is_told_with_its_intervals():
