@@ -13,11 +13,12 @@ from markupsafe import Markup
 from env import arena
 from panels.gpu_arena.view import papers
 from panels.gpu_arena.words import job_names
+from panels.measured import FORM, GAIN
 from panels.ui.html import macros
 from panels.ui.look import QUIET, heading, line_style, note, style_figure, table, trouble, whiskers
 from panels.ui.offers import curve
 from panels.ui.provenance import load_or_say, offer_again, provenance, side_by_side
-from panels.ui.tables import with_interval
+from panels.ui.tables import points, with_interval
 from panels.ui.terms import capital
 from panels.ui.wiring import (
     Updates,
@@ -75,7 +76,7 @@ def build() -> None:
     gr.HTML(
         heading(
             TITLE,
-            "Labs argue for capacity. A rule-based judge checks each pitch against the state: only"
+            "Labs argue for GPU time. A rule-based judge checks each pitch against the facts: only"
             " claims that are true and new count.",
         )
     )
@@ -288,13 +289,11 @@ def rounds_again(game: ShownGame) -> Iterator[Markup]:
     yield note(f"Playing the {len(game.rounds)} rounds …")
     recorded = [row.as_json() for row in game.rounds]
     fresh = [round_json(played) for played in negotiation(ADVOCATES["adapting"], game.seed)]
-    totals = tuple(
-        [fmean(row["verdicts"][LEARNER]["total"] for row in rows)] for rows in (recorded, fresh)
-    )
+    won = tuple([fmean(row["winner"] == LEARNER for row in rows)] for rows in (recorded, fresh))
     old, new = (
         {name: [row[name] for row in rows] for name in rows[0]} for rows in (recorded, fresh)
     )
-    yield side_by_side("your lab’s mean total", totals, old, new)
+    yield side_by_side("rounds that your lab won", won, old, new)
 
 
 # The visitor's own pitch ------------------------------------------------------------------------
@@ -321,6 +320,7 @@ def known_facts(obs: arena.Observation) -> Markup:
 def with_one_lie() -> tuple[Markup, list[tuple[str, bool, str]]]:
     """A recorded pitch with one number changed: the lab's facts; each sentence, its truth, why.
 
+    Each of its sentences makes one claim.
     Raises ArtifactError without the record.
     """
     games = load("pitching.json").data.shown
@@ -333,13 +333,14 @@ def with_one_lie() -> tuple[Markup, list[tuple[str, bool, str]]]:
     found = arena.decide(played.state, {LEARNER: text}).verdicts[LEARNER].findings
     obs = arena.Observation(LEARNER, played.state.market, played.state.private[LEARNER])
     jobs = job_names(obs.own.jobs)
+    sentences = list(re.finditer(r"\S.*?(?:\.(?=\s|$)|$)", text))
     told = [
         (
-            text[one.start : one.end],
-            one.status != "false",
-            without_ids(one.reason, jobs),
+            next(one[0] for one in sentences if claim.start < one.end()),
+            claim.status != "false",
+            without_ids(claim.reason, jobs),
         )
-        for one in found
+        for claim in found
     ]
     return known_facts(obs), told
 
@@ -388,7 +389,7 @@ def _learning(judged: Artifact, tab: gr.Tab) -> None:
     values = {
         gr.HTML(): answer(judged),
         gr.Plot(show_label=False, elem_id="judge-learning"): learning_figure(judged),
-        gr.HTML(): provenance(judged, f"n = {judged.config['episodes']:,} seeds an advocate")
+        gr.HTML(): provenance(judged, f"n = {judged.config['episodes']:,} seeds per advocate")
         + advocates_table(judged),
     }
     fill_on_opening(tab, lambda _: values, list(values))
@@ -410,11 +411,12 @@ def learning_figure(judged: Artifact) -> go.Figure:
             y=[cell.mean for cell in cells],
             error_y=whiskers(cells),
             name=name,
-            hovertemplate=f"{name}, round %{{x}}: %{{y:.2f}}<extra></extra>",
+            hovertemplate=f"{name}, round %{{x}}: %{{y:.0%}}<extra></extra>",
             **line_style(role),
         )
     figure.update_xaxes(title="round", dtick=5)
-    return style_figure(figure, 320).update_yaxes(title="share of games won", range=[0, 1])
+    figure.update_yaxes(title="games won", range=[0, 1], tickformat=".0%")
+    return style_figure(figure, 320)
 
 
 def answer(judged: Artifact) -> Markup:
@@ -423,9 +425,9 @@ def answer(judged: Artifact) -> Markup:
     adapting, control = rows["adapting"], rows[judged.data.control]
     learned = judged.data.learning
     measured = (
-        f"Difference {with_interval(adapting.difference, '+.3f')}, n = {adapting.n} paired seeds."
-        f" After the first {judged.data.early_rounds} rounds the difference is larger by"
-        f" {with_interval(learned, '+.3f')}. Whiskers are 95 % bootstrap intervals."
+        f"In percentage points it wins {points(adapting.difference)} more, n = {adapting.n} paired"
+        f" seeds; after the first {judged.data.early_rounds} rounds the difference is larger by"
+        f" {points(learned)}. Whiskers are 95 % bootstrap intervals."
     )
     shares = (f"{row.win_rate.mean:.0%}" for row in (adapting, control))
     return HTML.learning("Yes" if learned.low > 0 else "Not shown", *shares, measured)
@@ -442,19 +444,20 @@ def played_again(judged: Artifact, advocate: str) -> Iterator[Markup]:
     ]
     what = f"rounds that the {advocate.replace('_', ' ')} advocate won"
     columns = {"rounds won": recorded}, {"rounds won": fresh}
-    yield side_by_side(what, (recorded, fresh), *columns, seeds=seeds)
+    shares = tuple([wins / ROUNDS for wins in games] for games in (recorded, fresh))
+    yield side_by_side(what, shares, *columns, seeds=seeds)
 
 
 def advocates_table(judged: Artifact) -> Markup:
     """Every advocate, the hostile ones among them, best first."""
     heads = (
         "advocate", "n", "rounds won [95 % interval]", "gain over the control", "mean total",
-        "lies a pitch",
+        "lies per pitch",
     )  # fmt: skip
     rows = [
         (
-            HTML.advocate(row), f"{row.n:,}", with_interval(row.win_rate),
-            with_interval(row.difference, "+.3f"), f"{row.total.mean:.3f}", f"{row.lies:.2f}",
+            HTML.advocate(row), f"{row.n:,}", with_interval(row.win_rate, FORM),
+            with_interval(row.difference, GAIN), f"{row.total.mean:.2f}", f"{row.lies:.2f}",
         )
         for row in sorted(judged.data.rows, key=lambda row: -row.win_rate.mean)
     ]  # fmt: skip

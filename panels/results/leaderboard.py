@@ -249,7 +249,7 @@ def tell_reproduced(game: StoredGame, again: ServedGame) -> Markup:
     if game.end == UNFINISHED or now is None:
         return Markup("")
     then, fresh = {"end": game.end, "grade": game.grade}, {"end": now[0], "grade": now[1]}
-    return side_by_side("grade", ([game.grade], [now[1]]), then, fresh)
+    return side_by_side("share of what could be won", ([game.grade], [now[1]]), then, fresh)
 
 
 # Layout ------------------------------------------------------------------------------------------

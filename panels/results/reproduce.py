@@ -30,6 +30,7 @@ from sauda.records.store import Artifact
 SCRIPTED = 20  # games of a sample
 # Games of a sample that a language model plays, and how long they take on two cores.
 BY_MODEL = {"bazaar": (2, "about half a minute"), "arena": (1, "some minutes")}
+WON = "mean share of what could be won"
 AGAIN = "again"  # of an address: the row to play again
 TITLE = "Reproduce: play a sample of these games again, now"
 ROUNDING_DIFFERS = (
@@ -99,14 +100,14 @@ def sits_here(task: Task, name: str) -> Callable[[int], Policy]:
 
 
 def draw_sample(sample: Sample, machines: Markup | str = "") -> Markup:
-    """Whether the games came out as recorded, with both means and digests, and each game's grade.
+    """Whether the games came out as recorded, with both means and digests, and each game's share.
 
     The rows of the games are folded. `machines` says where a language model played.
     """
     figures = sample.recorded["grade"], sample.replayed["grade"]
     why = ROUNDING_DIFFERS if needs_weights(sample.cell.policy) else ""
     played = sample.recorded, sample.replayed
-    return side_by_side("mean grade", figures, *played, why, sample.seeds) + machines
+    return side_by_side(WON, figures, *played, why, sample.seeds) + machines
 
 
 def build(

@@ -25,7 +25,7 @@ from sauda.records.store import Artifact, load
 HTML = macros("tour")
 TASK = "bazaar/open-3"
 RUNS = ("training/form.json", "training/reward.json")  # where it began, and the run
-SMOOTHEST = 0.9  # of the grades of ten games a step
+SMOOTHEST = 0.9  # of the grades of ten games per step
 MOMENTS = 5
 
 
@@ -42,7 +42,7 @@ def build() -> None:
         (games, SAY.habits(row), [_line(turn) for turn in game.turns], _ending(game))
         for games, row, game in moments(run)
     ]
-    source = provenance(run, f"n = {run.data.checkpoint_evaluations[-1].n} games a checkpoint")
+    source = provenance(run, f"n = {run.data.checkpoint_evaluations[-1].n} games per checkpoint")
     gr.HTML(HTML.moments(cards) + source, elem_classes="sauda-story")
 
 

@@ -358,7 +358,8 @@ def played_again(selector: Artifact, task: str) -> Iterator[Markup]:
         "expert": [round(episode_return(task, EXPERT, row.seed), DIGITS) for row in rows],
     }
     figures, seeds = (recorded["reward"], fresh["reward"]), [row.seed for row in rows]
-    yield side_by_side("mean reward of the selector", figures, recorded, fresh, seeds=seeds)
+    what, forms = "mean reward of the selector", ("z.3f", "z.6f")
+    yield side_by_side(what, figures, recorded, fresh, seeds=seeds, forms=forms)
 
 
 def build_selector(tab: gr.Tab) -> None:

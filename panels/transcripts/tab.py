@@ -13,6 +13,7 @@ import gradio as gr
 from markupsafe import Markup
 
 from env import ARENA_TASKS, BAZAAR_TASKS, TASKS, EndReason, Episode, get_task
+from panels.haggle.words import ENGLISH, translator
 from panels.measured import LAB_FILE, weights
 from panels.site.sessions import HOUR, no_longer_here
 from panels.transcripts import episodes as games
@@ -40,6 +41,7 @@ RANKS = {experiment.BEST: "largest gain with a deal"} | {
     why: f"{why} percentile" for why in experiment.PERCENTILES
 }
 FIRST_TASK = next(iter(BAZAAR_TASKS))
+ACTS = translator(ENGLISH)
 SHOOT_OUT_TASK, SHOOT_OUT = "bazaar/open", ("conceder", "listener", *games.MODELS)
 
 
@@ -77,9 +79,9 @@ def typical(artifact: Artifact, task_name: str) -> ChosenPair:
 
 
 def choices(artifact: Artifact, task_name: str) -> list[tuple[str, str]]:
-    """The choices as (label, value): how the pair was chosen, and the difference of its grades."""
+    """The choices as (label, value): how the pair was chosen, and what training changed."""
     pairs = pairs_of(artifact, task_name)
-    return [(f"{RANKS[why]}: {pair.difference:+.3f}", why) for why, pair in pairs.items()]
+    return [(f"{RANKS[why]}: {pair.difference:+z.0%}", why) for why, pair in pairs.items()]
 
 
 def explain(artifact: Artifact, task_name: str) -> Markup:
@@ -87,7 +89,10 @@ def explain(artifact: Artifact, task_name: str) -> Markup:
     row = _of(artifact, task_name)
     gains = [experiment.gain(b, a) for b, a in zip(row.before, row.after, strict=True)]
     won, lost = (sum(sign * g > 0 for g in gains) for sign in (1, -1))
-    verdict = SAY.better(won, lost, len(gains), {side: row.acts[side] for side in SIDES})
+    acts = {
+        side: {ACTS(f"act_{act}"): count for act, count in row.acts[side].items()} for side in SIDES
+    }
+    verdict = SAY.better(won, lost, len(gains), acts)
     return heading(verdict) + note(HTML.rule(row, short(task_name)))
 
 
@@ -124,10 +129,10 @@ def pair_of_games(pair: ChosenPair, step: int | None = None) -> Markup:
     played = {side: from_json(record.as_json()) for side, record in records.items()}
     apart, step = differing(*played.values()), moves_of(pair) if step is None else step
     figures = [
-        stat(f"{record.grade:.3f}", f"grade {side}: {policy_label(record.policy)}")
+        stat(f"{record.grade:z.0%}", f"scored {side}: {policy_label(record.policy)}")
         for side, record in records.items()
     ]
-    figures.append(stat(f"{pair.difference:+.3f}", "difference of the grades"))
+    figures.append(stat(f"{pair.difference:+z.0%}", "what training changed"))
     cards = []
     for side, other in zip(SIDES, reversed(SIDES), strict=True):
         title = f"{side.capitalize()}: {policy_label(records[side].policy)}"
@@ -154,7 +159,7 @@ def replay_both(pair: ChosenPair) -> Markup:
         record = getattr(pair, side)
         task = get_task(record.task)
         now = experiment.play_replies(task, record.policy, pair.seed, record.replies)
-        what = f"grade {side}, {policy_label(record.policy)},"
+        what = f"share of what could be won {side} training, {policy_label(record.policy)}"
         grades = [record.grade], [now["grade"]]
         parts.append(side_by_side(what, grades, record.as_json(), now))
     parts.append(note("Played from the model’s recorded replies, against the task’s own sellers."))
@@ -240,7 +245,7 @@ def _pairs(tab: gr.Tab) -> None:
         where = gr.Radio(task_choices(tasks), value=tasks[0], label="Market", min_width=300)
         which = gr.Radio(
             choices(artifact, tasks[0]), value=typical(artifact, tasks[0]).why,
-            label="Game, by what training changed in the grade", min_width=300,
+            label="Game, by what training changed", min_width=300,
         )  # fmt: skip
     player = Player()
     shown = gr.HTML(elem_id="transcripts-pair")

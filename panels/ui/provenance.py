@@ -58,21 +58,24 @@ def side_by_side(
     fresh: Mapping[str, Any],
     why: str = "",
     seeds: Sequence[int] = (),
+    forms: tuple[str, str] = ("z.1%", "z.4%"),
 ) -> Markup:
     """The means of `what` in one line, as recorded and as played now; `figures` has both, by game.
 
     Below it which columns of the games differ, which `why` explains, and the digests of all; then
-    the games of `seeds`, one by one.
+    the games of `seeds`, one by one. `forms` are those of equal means, and of all other figures.
     """
     fresh = {name: fresh.get(name) for name in recorded}
     differing = [name for name in recorded if recorded[name] != fresh[name]]
     digests, means = (digest(recorded), digest(fresh)), list(map(fmean, figures))
     n, count = len(figures[0]), len(recorded)
-    told = PARTS.side_by_side(what, means, n, count, differing, digests, why)
+    short, exact = forms
+    shown = [format(mean, exact if differing else short) for mean in means]
+    told = PARTS.side_by_side(what, shown, n, count, differing, digests, why)
     if not seeds:
         return told
     rows = [
-        (f"{seed}", f"{old:z.6f}", f"{new:z.6f}", "=" if old == new else "≠")
+        (f"{seed}", format(old, exact), format(new, exact), "=" if old == new else "≠")
         for seed, old, new in zip(seeds, *figures, strict=True)
     ]
     heads = ("seed", "as recorded", "played now", "")

@@ -143,7 +143,7 @@ def test_rounds_turn_by_button_and_arrow_and_a_pitch_is_judged_at_once(open_page
     page.get_by_role("button", name="Judge it").click()
     expect(verdict).to_contain_text("at most 500 characters")
     page.get_by_role("button", name=re.compile("Reproduce: play these")).click()
-    expect(page.locator("#judge-rounds-reproduced")).to_contain_text("Equal: your lab")
+    expect(page.locator("#judge-rounds-reproduced")).to_contain_text("Equal: rounds that your lab")
     page.get_by_role("tab", name="Does an advocate learn?").click()
     page.get_by_role("button", name=re.compile("Reproduce: play 20")).click()
     expect(page.locator("#judge-learning-reproduced")).to_contain_text("Equal: rounds that")

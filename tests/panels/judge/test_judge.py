@@ -57,9 +57,9 @@ def test_a_judged_pitch_tells_nothing_of_another_labs_papers(judged):
 def test_recorded_rounds_come_out_again_and_a_changed_record_is_told(judged):
     game = judged.data.shown[-1]
     begins, ends = map(str, judge.rounds_again(game))
-    mean = fmean(row.verdicts[LEARNER].total for row in game.rounds)
+    won = fmean(row.winner == LEARNER for row in game.rounds)
     assert f"{ROUNDS} rounds" in begins
-    assert f"Equal: your lab’s mean total recorded {mean:.3f}, played now {mean:.3f}" in ends
+    assert f"Equal: rounds that your lab won, recorded {won:.1%}, played now {won:.1%}" in ends
     wrong = [row.model_copy(update={"winner": "lab_3"}) for row in game.rounds]
     *_, told = judge.rounds_again(game.model_copy(update={"rounds": wrong}))
     assert "Not the same in winner." in told
@@ -68,8 +68,8 @@ def test_recorded_rounds_come_out_again_and_a_changed_record_is_told(judged):
 @pytest.mark.parametrize("advocate", ["adapting", "cycle", "injection"])
 def test_an_advocates_negotiations_come_out_again(judged, advocate):
     *_, told = judge.played_again(judged, advocate)
-    won = fmean(judged.data.wins[advocate][: judge.SAMPLE])
-    assert f"advocate won recorded {won:.3f}, played now {won:.3f}, n = {judge.SAMPLE}" in told
+    won = fmean(judged.data.wins[advocate][: judge.SAMPLE]) / ROUNDS
+    assert f"advocate won, recorded {won:.1%}, played now {won:.1%}, n = {judge.SAMPLE}" in told
     assert told.count("<tr") == judge.SAMPLE + 1
     assert "≠" not in told
 

@@ -57,7 +57,7 @@ def test_a_script_comes_out_as_recorded_and_says_so_with_both_means():
     begins, ends = map(str, play_row_again(rows_of([artifact]), "bazaar/open linear"))
     mean = fmean(artifact.data.episodes["bazaar/open"]["linear"].grade[:SCRIPTED])
     assert f"Playing {SCRIPTED} games" in begins
-    assert f"recorded {mean:.3f}, played now {mean:.3f}, n = {SCRIPTED} games." in ends
+    assert f"recorded {mean:.1%}, played now {mean:.1%}, n = {SCRIPTED} games." in ends
     assert "<b>Equal" in ends
     assert ends.count("<tr") == SCRIPTED + 1
     assert "≠" not in ends
@@ -184,7 +184,7 @@ def test_a_game_of_an_entry_opens_with_its_moves_its_end_and_its_seed(board, tas
     assert f"seed {game.seed}." in shown
     assert f'href="leaderboard/games?entry={entry.id}"' in shown
     assert "<b>bold" not in shown
-    assert f"Equal: grade recorded {game.grade:.3f}, played now {game.grade:.3f}" in shown
+    assert f"recorded {game.grade:.1%}, played now {game.grade:.1%}" in shown
     assert "sauda-card" in shown
 
 

@@ -107,7 +107,7 @@ def test_a_step_shows_so_many_actions_of_the_learner_with_codes_and_sums(demo):
         assert shown.count("sauda-money") == sum(min(step, count) for count in taken)
     whole = str(view.columns(demo, view.longest(demo)))
     for episode in demo.values():
-        assert f"Grade {ARENA_TASKS[MARKET].grade(episode.final):.3f}" in whole
+        assert f"scored {ARENA_TASKS[MARKET].grade(episode.final):.0%}" in whole
         assert f"Utility {episode.final.private['lab_0'].utility:.2f} credits" in whole
 
 
@@ -179,9 +179,9 @@ def test_the_address_of_a_pair_leads_back_to_it(record):
 def test_both_games_come_out_of_their_replies_as_recorded_and_a_changed_record_is_told(record):
     pair = typical(record, OPEN)
     shown = str(replay_both(pair))
-    assert shown.count("<b>Equal: grade ") == 2
-    grade = f"recorded {pair.after.grade:.3f}, played now {pair.after.grade:.3f}, n = 1 game."
-    assert grade in shown
+    assert shown.count("<b>Equal: share of ") == 2
+    share = f"recorded {pair.after.grade:.1%}, played now {pair.after.grade:.1%}, n = 1 game."
+    assert share in shown
     wrong = pair.model_copy(update={"after": pair.after.model_copy(update={"grade": 0.5})})
     assert "Not the same in grade." in replay_both(wrong)
 
