@@ -62,7 +62,9 @@ BAYESIAN = "bayesian"  # the planner that sees numbers only
 LISTENER = "listener"  # the planner that reads and speaks, whose moves SFT learns
 ORACLE = "oracle"  # the best response to the very seller that it meets, which it knows
 BASE = "mini"
-OURS = f"{BASE}+{SAUDA}"  # the stage that is served
+OURS = f"{BASE}+{SAUDA}"  # the stage that plays for Sauda in the older open market
+TALKS = f"{BASE}+talks"  # and where any words count, and with people
+ANY_WORDS = (PEOPLE, CUSTOMERS, "bazaar/package", "bazaar/open-3", "bazaar/mute-3")
 SCRIPTS = ("linear", "conceder", "boulware", "tit_for_tat", "wait", "naive")
 AUTARKY, BROKER = "autarky", "broker"
 PUBLISHED = (  # labs of the published arena
@@ -127,7 +129,13 @@ def policy_label(name: str) -> str:
     rest = [part for part in name.removeprefix(stage).split("+") if part]
     words = [PARTS.get(part, part.replace("_", " ")) for part in rest]
     label = known[stage].label if stage else ""
-    return ", ".join(filter(None, [f"Sauda ({label})" if stage == OURS else label, *words]))
+    is_ours = stage in (OURS, TALKS)
+    return ", ".join(filter(None, [f"Sauda ({label})" if is_ours else label, *words]))
+
+
+def sauda_on(task_name: str) -> str:
+    """The stage of training that plays for Sauda on a task, with a row there where it has one."""
+    return TALKS if task_name in ANY_WORDS else OURS
 
 
 def buyer_name(policy: str) -> str:

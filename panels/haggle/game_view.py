@@ -24,7 +24,6 @@ from panels.haggle.opponents import (
     SELLER_MODEL,
     SELLING_TASK,
     STAND_IN,
-    TALKER,
     chosen_opponent,
     opponent_name,
     persona_of,
@@ -39,7 +38,7 @@ from panels.ui.offers import LARGE, Offers, offer_chart
 from panels.ui.provenance import load_or_say
 from sauda.language.lines import name_in, translate_phrases
 from sauda.llm.server import Failed, ModelWorker, Ready, Stage
-from sauda.players import row_name
+from sauda.players import TALKS, row_name
 from sauda.sessions import ladder, nerves
 from sauda.sessions.bazaar import Game, ears, quick_moves
 
@@ -225,7 +224,7 @@ def _is_measured(opponent: str, stage: Stage) -> bool:
     weights = SELLER_MODEL if writes else weights_of(opponent)
     if isinstance(stage, Ready) and stage.source.partition(",")[0] != weights:
         return False
-    rows = read_measured(PEOPLE if opponent == TALKER else MARKET)
+    rows = read_measured(PEOPLE if opponent == TALKS else MARKET)
     return seller_figures() is not None if writes else row_name(opponent) in rows
 
 

@@ -24,6 +24,7 @@ from sauda.players import (
     BASE,
     CONSTRAINED,
     OURS,
+    TALKS,
     buyer_name,
     is_model,
     player_spec,
@@ -37,9 +38,9 @@ from sauda.sessions.bazaar import PLANNER, STAND_IN, Game, start
 Choices = list[tuple[str, str]]
 BUY, SELL = "buy", "sell"
 SELLING_TASK = "bazaar/sell"
-# Sauda as it was trained with people, in sentences of its own, and the game that a visitor who
-# sells plays with it: the rules in which its row was measured.
-TALKER, TALKING_TASK = f"{BASE}+talks", "bazaar/customers"
+# The game that a visitor who sells plays with Sauda as it was trained with people, in sentences of
+# its own: the rules in which its row was measured.
+TALKING_TASK = "bazaar/customers"
 SELLING_TASKS = (TALKING_TASK, SELLING_TASK)
 MARKET = "bazaar/open"  # the task whose rows the badges show
 PEOPLE = "bazaar/people"  # whose sellers have a type, but cannot be picked by it
@@ -98,11 +99,11 @@ def rows() -> tuple[Rows, tuple[str, ...]]:
     field = contest((holdout, comparison))
     by_task = {task: {row.policy: row for row in ranked} for task, ranked in field.items()}
     compared = dict.fromkeys(row.policy for row in comparison.data.rows) if comparison else ()
-    return by_task, stages_of(by_task.get(MARKET, {}), compared)
+    return by_task, stages_of(compared)
 
 
-def stages_of(market: Mapping[str, Entry], compared: Iterable[str]) -> tuple[str, ...]:
-    """The stages among the policies of the model comparison: with a row, and to be loaded.
+def stages_of(compared: Iterable[str]) -> tuple[str, ...]:
+    """The stages among the policies of the model comparison that can be loaded.
 
     A stage is the bare base, or the base with an adapter.
     """
@@ -110,7 +111,7 @@ def stages_of(market: Mapping[str, Entry], compared: Iterable[str]) -> tuple[str
     for policy in compared:
         base, _, adapter = policy.partition("+")
         is_there = not adapter or adapter_folder(adapter) is not None
-        if policy in market and base == BASE and is_there:
+        if base == BASE and is_there:
             found.append(policy)
     return tuple(found)
 
@@ -127,7 +128,7 @@ def bare_stages(task_name: str) -> tuple[str, ...]:
 
 def buyer_models() -> tuple[str, ...]:
     """The language models that a visitor can sell to, the one that the page serves first."""
-    talker = (TALKER,) if TALKER in read_measured(PEOPLE) else ()  # served is what is measured
+    talker = (TALKS,) if TALKS in read_measured(PEOPLE) else ()  # served is what is measured
     others = (stage + how for stage in rows()[1] if stage != OURS for how in RAILS)
     return (*talker, *SERVED, *(name for name in others if name in read_measured()))
 
@@ -157,7 +158,7 @@ def stage_name(opponent: str, translate: Translate) -> str:
 
 def opponent_name(opponent: str, translate: Translate) -> str:
     """Any opponent in words, such as "SFT, guard rails off", "SmolLM2, firm" or "tit for tat"."""
-    if opponent == TALKER:
+    if opponent == TALKS:
         return translate("talker")
     if opponent == ANY_SELLER:
         return translate("any_seller")
@@ -182,7 +183,7 @@ def model_name(opponent: str, translate: Translate) -> str:
     """The short name of a language model, for a sentence about its replies."""
     if opponent in SELLER_MODELS:
         return "SmolLM2"
-    ours = _stage_of(opponent)[0] in (OURS, TALKER)
+    ours = _stage_of(opponent)[0] in (OURS, TALKS)
     return "Sauda" if ours else stage_name(opponent, translate)
 
 
@@ -249,7 +250,7 @@ def new_game(seat: str, market: str, opponent: str, ready: bool = True) -> Game:
     if seat == BUY:
         return _start(market, opponent, ready, draw_seed())
     seed = draw_seed() if market == ANY_ITEM else _seed_of(market)
-    task_name = TALKING_TASK if opponent == TALKER else SELLING_TASK
+    task_name = TALKING_TASK if opponent == TALKS else SELLING_TASK
     return _start(task_name, opponent, ready, seed)
 
 

@@ -20,6 +20,7 @@ from panels.measured import (
     Lead,
     best_script,
     gain_on_same_seeds,
+    newest_first,
     rows_by_policy,
     series_role,
     weights,
@@ -55,6 +56,7 @@ from sauda.players import (
     STAGES,
     buyer_name,
     policy_label,
+    sauda_on,
 )
 from sauda.policies import ZERO_GRADE
 from sauda.records.schemas.base import Interval
@@ -68,27 +70,28 @@ AROUND = {NULL: "no model", BASE: policy_label(BASE), OURS: "Sauda"}  # short, f
 
 
 def market_tasks(comparison: Artifact) -> list[str]:
-    """The open market's tasks of a comparison, in its order."""
+    """The open market's tasks of a comparison, those in which any words count first."""
     tasks = dict.fromkeys(row.task for row in comparison.data.rows)
-    return [task for task in tasks if task.startswith(MARKET)]
+    return newest_first(task for task in tasks if task.startswith(MARKET))
 
 
 def whole_gains(comparison: Artifact) -> dict[str, Measured]:
-    """What all training gained over the untrained base, by task that the served stage played."""
+    """What all training gained over the untrained base, by task that Sauda played."""
     gains = {}
     for task in market_tasks(comparison):
-        row = rows_by_policy(comparison, task).get(OURS)
+        stage = sauda_on(task)
+        row = rows_by_policy(comparison, task).get(stage)
         if row is not None and (paired := row.grade.paired()) is not None:
-            gains[task] = Measured(policy_label(OURS), paired, series_role(OURS), task, row.n)
+            gains[task] = Measured(policy_label(stage), paired, series_role(stage), task, row.n)
     return gains
 
 
 def verdict(comparison: Artifact) -> Verdict:
-    """Whether the served stage wins more than the untrained base on the open market."""
+    """Whether Sauda wins more than the untrained base on the open market."""
     gains = whole_gains(comparison)
     if not gains:
         return Verdict(
-            f"Not measured yet for {buyer_name(OURS)}, the stage that this page serves.",
+            "Not measured yet for Sauda, the model that this page serves.",
             (no_row(comparison),),
         )
     sides = {task: side(gain.interval) for task, gain in gains.items()}
@@ -104,10 +107,10 @@ def verdict(comparison: Artifact) -> Verdict:
     lines = []
     for task, gain in gains.items():
         rows = rows_by_policy(comparison, task)
-        before, after = rows[BASE].grade.mean, rows[OURS].grade.mean
+        before, after = rows[BASE].grade.mean, rows[sauda_on(task)].grade.mean
         lines.append(SAY.gained(task, before, after, gain.interval, gain.n))
     lines.append("Mean grade, 1 at best; hold-out seeds, bare, paired by seed.")
-    return Verdict(f"{opening}: {buyer_name(OURS)} {', and '.join(told)}.", tuple(lines))
+    return Verdict(f"{opening}: Sauda {', and '.join(told)}.", tuple(lines))
 
 
 def gains_by_step(comparison: Artifact) -> dict[str, list[PairedDifference]]:
@@ -193,17 +196,17 @@ def summary(comparison: Artifact, task: str) -> Markup:
 
 
 def progress(comparison: Artifact, task: str) -> str:
-    """How far training brought the served stage on a task; "" where it did not play."""
-    rows = rows_by_policy(comparison, task)
-    if OURS not in rows:
+    """How far training brought Sauda on a task; "" where it did not play."""
+    rows, stage = rows_by_policy(comparison, task), sauda_on(task)
+    if stage not in rows:
         return ""
     closed = comparison.data.gap_closed
     shares = [
         Interval(mean=row.share, low=row.low, high=row.high)
         for row in closed
-        if (row.task, row.policy) == (task, OURS)
+        if (row.task, row.policy) == (task, stage)
     ]
-    return SAY.progress(rows[BASE].grade.mean, rows[OURS], shares, buyer_name(LISTENER))
+    return SAY.progress(rows[BASE].grade.mean, rows[stage], shares, buyer_name(LISTENER))
 
 
 def stage_figure(artifact: Artifact, task: str) -> go.Figure:
@@ -221,14 +224,14 @@ def players_figure(
     A row says its games where they are not as many as Sauda's.
     """
     rows = best_first(comparison, task)
-    usual = next((row.n for row in rows if row.policy == OURS), None)
+    usual = next((row.n for row in rows if row.policy == sauda_on(task)), None)
     lines = []
     for row in rows:
         if row.policy in names:
             label = buyer_name(row.policy)
             if usual and row.n != usual:
                 label += f", n = {row.n:,}"
-            label = f"<b>{label}</b>" if row.policy == OURS else label
+            label = f"<b>{label}</b>" if row.policy == sauda_on(task) else label
             lines.append(WhiskerRow(label, row.grade, series_role(row.policy)))
     return whisker_rows({capital(f"the {short(task)}"): lines}, axis, form)
 

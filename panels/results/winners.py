@@ -18,11 +18,13 @@ from panels.measured import FILE as COMPARISON
 from panels.measured import (
     FORM,
     LAB_FILE,
+    MARKET,
     TRAINED,
     Lead,
     bounds,
     gain_on_same_seeds,
     lead_of,
+    newest_first,
     series_role,
 )
 from panels.results import evaluation
@@ -56,12 +58,12 @@ from sauda.players import (
     LEAVE,
     LISTENER,
     ORACLE,
-    OURS,
     PLANNERS,
     TUNED,
     buyer_name,
     is_model,
     policy_label,
+    sauda_on,
 )
 from sauda.policies import LAB_LABELS, ZERO_GRADE
 from sauda.records.schemas.base import Hashes, Interval
@@ -71,10 +73,9 @@ CLASSIC = "classic/"  # how the tasks of the published games begin
 ARENA_HOLDOUT = "evaluation/arena-holdout.json"
 RULES = "arena_rules.json"
 HOLDOUT = "evaluation/market-holdout.json"
-TUNED_ON = "bazaar/open"  # whose scripts are compared with a tuned one
+COMPARED_ON = "bazaar/people"  # on which Sauda is set beside the tuned script
 BOUND = "bound: knows its seller"
 PUBLISHED_EXPERT = "rule_based_expert"
-WATCHED = (LISTENER, OURS)  # the verdict's lines say where they did not play
 
 
 # Contestants -------------------------------------------------------------------------------------
@@ -118,13 +119,13 @@ def entry_of(
 
 
 def rank(entries: Iterable[Entry]) -> Field:
-    """The entries by task; of a policy's entries on a task the first counts."""
+    """The entries by task, the newest market first; of a policy's on a task the first counts."""
     by_task: dict[str, dict[str, Entry]] = {}
     for entry in entries:
         by_task.setdefault(entry.task, {}).setdefault(entry.policy, entry)
     return {
-        task: sorted(rows.values(), key=lambda entry: -entry.interval.mean)
-        for task, rows in by_task.items()
+        task: sorted(by_task[task].values(), key=lambda entry: -entry.interval.mean)
+        for task in newest_first(by_task)
     }
 
 
@@ -154,27 +155,28 @@ def winners_sentence(field: Field) -> str:
     return capital("; ".join(told))
 
 
-def leads(field: Field, watched: Sequence[str] = ()) -> Iterator[str]:
+def leads(field: Field) -> Iterator[str]:
     """For every task its best policy with its grade and its lead over the next, with n.
 
-    Says who of `watched` did not play it.
+    In the open market it says where the planner or Sauda did not play.
     """
     for task, entries in field.items():
         second = entries[1] if len(entries) > 1 else None
         played = {entry.policy for entry in entries}
+        watched = (LISTENER, sauda_on(task)) if task.startswith(MARKET) else ()
         absent = [buyer_name(each) for each in watched if each not in played]
         yield SAY.leads(task, entries[0], second, second and lead(entries[0], second), absent)
 
 
-def place_of(field: Field, policy: str) -> str:
-    """A policy's place and grade on each task that it played; "" where it played none."""
+def sauda_places(field: Field) -> str:
+    """Sauda's place and grade on each task that it played; "" where it played none."""
     places = [
         (place, len(entries), entry)
-        for entries in field.values()
+        for task, entries in field.items()
         for place, entry in enumerate(entries, 1)
-        if entry.policy == policy
+        if entry.policy == sauda_on(task)
     ]
-    return SAY.places(buyer_name(policy), places) if places else ""
+    return SAY.places("Sauda", places) if places else ""
 
 
 # The figure --------------------------------------------------------------------------------------
@@ -224,13 +226,13 @@ def shown_rows(field: Field, known: Mapping[str, BazaarRow] = MappingProxyType({
 
 def market_verdict(field: Field, comparison: Artifact) -> Verdict:
     """Who wins each task, by how much, and which place Sauda takes."""
-    place = place_of(field, OURS) or no_row(comparison)
-    return Verdict(f"{winners_sentence(field)}.", (*leads(field, WATCHED), place))
+    place = sauda_places(field) or no_row(comparison)
+    return Verdict(f"{winners_sentence(field)}.", (*leads(field), place))
 
 
 def tuned_sentence(comparison: Artifact, task: str) -> str:
     """What the tuned script scores beside Sauda; "" where it did not play."""
-    lead = gain_on_same_seeds(comparison, task, OURS, TUNED)
+    lead = gain_on_same_seeds(comparison, task, sauda_on(task), TUNED)
     if lead is None:
         return ""
     return SAY.tuned(lead, side(lead.gain))
@@ -243,7 +245,7 @@ def market_answer(holdout: Artifact, comparison: Artifact) -> Answer:
     return Answer(
         market_verdict(field, comparison),
         grades_figure(entries_of(shown_rows(field, bounds(comparison)))),
-        HTML.market_caption(tell_counts(field), tuned_sentence(comparison, TUNED_ON)),
+        HTML.market_caption(tell_counts(field), tuned_sentence(comparison, COMPARED_ON)),
         entries_of(field),
         sources=(holdout, comparison),
         replayed=((holdout, comparison), LISTENER),

@@ -25,7 +25,6 @@ from panels.ui.terms import list_names
 from sauda.cloud.jobs import PRICES_READ
 from sauda.experiments import duel
 from sauda.experiments.manners import HABITS
-from sauda.llm.model import SAUDA
 from sauda.players import (
     AUTARKY,
     BASE,
@@ -36,6 +35,7 @@ from sauda.players import (
     LISTENER,
     ORACLE,
     OURS,
+    TALKS,
     TUNED,
     policy_label,
 )
@@ -44,7 +44,8 @@ from sauda.records.schemas.base import Interval
 from sauda.records.store import Artifact, load
 from sauda.train.model import PARAMETERS
 
-MARKET = "bazaar/open"  # the task of the Tour's figures
+MARKET = duel.TASK  # of the Tour's figures
+OLDER = "bazaar/open"  # on which stages after SFT were measured
 PERCENT = "z.0%"  # of grades: the share of the best outcome that a game allows
 SMOOTHING = 0.8  # of the loss
 DRAWN = 500  # most steps in the chart, which is about as many pixels wide
@@ -54,8 +55,8 @@ LAB_TASK = "arena/market_round"  # of the sentence about the lab
 CONTENDERS = (f"{BASE}+{CONSTRAINED}", LEAVE, TUNED, BAYESIAN, LISTENER)  # of the figure
 
 
-def chain(stage: str = SAUDA) -> list[Artifact]:
-    """The training runs from the base to `stage`, in the order in which they were trained.
+def chain(stage: str = TALKS.removeprefix(f"{BASE}+")) -> list[Artifact]:
+    """The training runs from the base to `stage`, Sauda's last one, in the order of training.
 
     Raises ArtifactError where a log is missing.
     """
@@ -75,11 +76,11 @@ def in_short(runs: Sequence[Artifact]) -> str:
     dollars = None if None in costs else sum(costs)
     model, month = PARAMETERS[runs[0].data.base.name], f"{PRICES_READ:%B %Y}"
     comparison = load(COMPARISON)
-    rows = rows_by_policy(comparison, duel.TASK)
-    if missing := {BASE, duel.SPEAKER} - rows.keys():
-        fault = f"artifacts/{comparison.file} lacks {', '.join(missing)} on {duel.TASK}"
+    rows = rows_by_policy(comparison, MARKET)
+    if missing := {BASE, TALKS} - rows.keys():
+        fault = f"artifacts/{comparison.file} lacks {', '.join(missing)} on {MARKET}"
         raise ArtifactError(fault, entry(comparison.file).command)
-    before, after = rows[BASE], rows[duel.SPEAKER]
+    before, after = rows[BASE], rows[TALKS]
     return SAY.in_short(model, minutes, machines, dollars, month, before, after)
 
 
@@ -162,11 +163,11 @@ def gain(comparison: Artifact) -> str:
 
 
 def trained_on(comparison: Artifact) -> str:
-    """What the stages after the served one changed, in percentage points, in a sentence with n.
+    """What stages after SFT changed in the older market, in percentage points, with n.
 
     On all games; and on those that no training game is like, where an interval leaves out 0.
     """
-    gains = [r for r in comparison.data.stage_gains if (r.task, r.before) == (MARKET, OURS)]
+    gains = [r for r in comparison.data.stage_gains if (r.task, r.before) == (OLDER, OURS)]
     if not gains:
         return ""
     told, clear = ({games: [] for games in ("all", "unseen")} for _ in range(2))
@@ -202,7 +203,7 @@ def findings(comparison: Artifact, worth: Artifact, manners: Artifact) -> list[F
     rows = rows_by_policy(comparison, MARKET)
     words = {row.what: row for row in worth.data.worth if (row.market, row.value) == WORDS}
     both, script = words["both"].difference, TUNED if TUNED in rows else best_script(rows)[0]
-    lead = gain_on_same_seeds(comparison, MARKET, OURS, script).gain
+    lead = gain_on_same_seeds(comparison, MARKET, TALKS, script).gain
     beside = {
         "above": f"beats the best script by {of_thousand(lead.mean)}",
         "unclear": "is level with the best script",
@@ -221,22 +222,22 @@ def findings(comparison: Artifact, worth: Artifact, manners: Artifact) -> list[F
         _opening_price(manners),
         Finding(
             f"Copying a planner took it from {of_thousand(rows[BASE].grade.mean)} to"
-            f" {of_thousand(rows[OURS].grade.mean)}",
-            [_bar("untrained", rows[BASE].grade), _bar("after SFT", rows[OURS].grade)],
-            f"n = {rows[OURS].n:,} games that it never trained on",
+            f" {of_thousand(rows[TALKS].grade.mean)}",
+            [_bar("untrained", rows[BASE].grade), _bar("after it", rows[TALKS].grade)],
+            f"n = {rows[TALKS].n:,} games that it never trained on",
             "?tab=results&part=training",
         ),
         Finding(
             f"The model {beside}",
             [
-                *(_bar(policy_label(name), rows[name].grade) for name in (script, OURS)),
+                *(_bar(policy_label(name), rows[name].grade) for name in (script, TALKS)),
                 _bar("model less script", lead),
             ],
-            f"n = {rows[OURS].n:,} games, the difference paired by seed",
+            f"n = {rows[TALKS].n:,} games, the difference paired by seed",
             "?tab=results&part=market",
         ),
     ]  # fmt: skip
-    later = [r for r in comparison.data.stage_gains if (r.task, r.before) == (MARKET, OURS)]
+    later = [r for r in comparison.data.stage_gains if (r.task, r.before) == (OLDER, OURS)]
     later = [row for row in later if row.on == "all"]
     if later:
         stages = [policy_label(row.after).rpartition(" + ")[2] for row in later]
@@ -245,7 +246,7 @@ def findings(comparison: Artifact, worth: Artifact, manners: Artifact) -> list[F
         found.append(Finding(
             f"After copying, {list_names(stages)} changed {changed}",
             [_bar(stage, row.interval) for stage, row in zip(stages, later, strict=True)],
-            f"gain over SFT, n = {later[0].n:,} games, paired by seed",
+            f"gain over SFT in the older market, n = {later[0].n:,} games, paired by seed",
             "?tab=results&part=training",
         ))  # fmt: skip
     if known := gain_on_same_seeds(comparison, MARKET, ORACLE, LISTENER):
@@ -263,7 +264,7 @@ def _opening_price(manners: Artifact) -> Finding:
     Two sellers of `manners` come down evenly to their limits and differ in where they begin.
     """
     rows = {(row.player, row.habit): row for row in manners.data.rows}
-    buyers = {LISTENER: "planner", duel.SPEAKER: "Sauda"}
+    buyers = {LISTENER: "planner", TALKS: "Sauda"}
     low, high = (rows[LISTENER, habit] for habit in OPENINGS)
     times = HABITS[OPENINGS[1]].opening / HABITS[OPENINGS[0]].opening
     moved = f"from {of_thousand(low.share.mean)} to {of_thousand(high.share.mean)}"

@@ -27,14 +27,12 @@ from panels.ui.look import PALETTE, QUEUED, QUIET, note, table
 from panels.ui.provenance import missing, provenance, sources
 from panels.ui.theme import SCENE, font_faces
 from panels.ui.wiring import PRESS, queue
-from sauda.experiments.duel import SPEAKER
 from sauda.players import BASE
 from sauda.records.kinds import ArtifactError
 from sauda.records.store import load
 
 HTML = macros("tour")
 TITLE = "Tour"
-SPEAKER_RUN = SPEAKER.partition("+")[2]  # the last run that trained the model of the duel
 STORY = (COMPARISON, "worth.json", "manners.json", LAB_FILE, "evaluation/reproduction.json")
 FOLDER = Path(__file__).parent
 
@@ -67,7 +65,7 @@ def _lie() -> Markup:
 def _in_short() -> Markup:
     """Model, training time, hardware and cost, or what makes the log that is missing."""
     try:
-        return HTML.about(facts.in_short(facts.chain(SPEAKER_RUN)))
+        return HTML.about(facts.in_short(facts.chain()))
     except ArtifactError as error:
         return missing(error)
 
@@ -144,9 +142,7 @@ def first_view(header: str, tabs: Sequence[str]) -> str:
     """
     try:
         main = (
-            HTML.title()
-            + HTML.about(facts.in_short(facts.chain(SPEAKER_RUN)))
-            + duel.scene(can_press=False)
+            HTML.title() + HTML.about(facts.in_short(facts.chain())) + duel.scene(can_press=False)
         )
     except ArtifactError:
         main = ""

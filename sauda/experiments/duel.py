@@ -17,13 +17,13 @@ from sauda.language.lines import HINGLISH
 from sauda.language.phrases import language_of
 from sauda.llm.turn import new_game, play_games
 from sauda.played import bazaar_prompt, models_behind
-from sauda.players import BASE, BAYESIAN, LISTENER, TUNED, is_model, player_spec
+from sauda.players import BASE, BAYESIAN, LISTENER, TALKS, TUNED, is_model, player_spec
 from sauda.records.schemas.base import ModelSource, Number, Record, Table
 from sauda.records.seeds import first_seeds
 from sauda.records.store import Artifact
 
 FILE = "episodes/duel.json"
-TASK, SPEAKER = "bazaar/people", "mini+talks"
+TASK = "bazaar/people"
 MOVES, LETTERS = 7, 120  # that a game on show has at most, and each of its lines
 
 
@@ -72,8 +72,8 @@ def duel(
     """
     task, seeds = env.get_task(TASK), first_seeds(episodes)
     played = [new_game(task, seed) for seed in seeds]
-    play_games(played, player_spec(SPEAKER))
-    records = [record_game(game, SPEAKER) for game in played]
+    play_games(played, player_spec(TALKS))
+    records = [record_game(game, TALKS) for game in played]
     shares = [share_of(record) if can_be_shown(record) else None for record in records]
     seed = choose(seeds, shares)
     games = [records[seeds.index(seed)]]
@@ -84,7 +84,7 @@ def duel(
             games.append(record_game(game, name))
         else:
             games.append(by_script(name, seed))
-    names = {SPEAKER, *filter(is_model, others)}
+    names = {TALKS, *filter(is_model, others)}
     return {
         "games": games,
         "seeds": list(seeds),

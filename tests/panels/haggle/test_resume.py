@@ -18,7 +18,6 @@ from panels.haggle.opponents import (
     SELL,
     SELLING_TASK,
     SERVED,
-    TALKER,
     bare_stages,
     buyer_models,
     chosen_opponent,
@@ -36,7 +35,7 @@ from panels.haggle.tab import open_page, open_pickers, read_kept, shared_game
 from panels.haggle.words import ENGLISH, HINDI, translator
 from sauda.llm.backends import THIS_PAGE
 from sauda.llm.server import Loading, Ready
-from sauda.players import OURS, player_spec
+from sauda.players import OURS, TALKS, player_spec
 from sauda.policies import BUYERS
 from sauda.sessions.bazaar import answer, start
 from tests.support.cases import rows
@@ -156,13 +155,13 @@ def test_a_link_opens_the_same_game_for_a_friend_once_it_is_over(choice):
 
 def test_every_stage_with_a_row_is_offered_bare_and_with_its_measured_wrappers():
     offered = values(opponent_choices(SELL, ANY_ITEM))
-    assert [name for name in offered if name != TALKER][: len(SERVED)] == list(SERVED)
+    assert [name for name in offered if name != TALKS][: len(SERVED)] == list(SERVED)
     assert {"mini", *bare_stages(MARKET)} - {OURS} <= set(offered)
     assert {HIDDEN, "listener", *BUYERS} <= set(offered)
     assert OURS not in offered  # under this name; it is the one that the page serves
     for name in buyer_models():
         assert player_spec(name).weights
-        assert name in (TALKER, *SERVED) or name in read_measured()
+        assert name in (TALKS, *SERVED) or name in read_measured()
 
 
 def test_beside_the_opponent_stands_no_figure_of_another_game():

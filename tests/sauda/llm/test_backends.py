@@ -26,7 +26,7 @@ from sauda.llm.model import CannotLoad, adapter_folder, find_model
 from sauda.llm.types import ReplyError, ReplyTimeout
 from sauda.llm.wrappers import honest, steer
 from sauda.played import Played, is_same_player, with_cpus
-from sauda.players import player_spec, row_name
+from sauda.players import TALKS, player_spec, row_name
 from sauda.records.store import load as load_artifact
 from sauda.records.store import sha256
 from tests.support.bazaar_games import seen
@@ -135,7 +135,7 @@ def test_every_buyer_on_the_page_has_rows_in_the_model_comparison():
         row, served = row_name(name), player_spec(name)
         measured = player_spec(row)
         assert (served.constrained, served.wrapper) == (measured.constrained, measured.wrapper)
-        task = opponents.PEOPLE if name == opponents.TALKER else opponents.MARKET
+        task = opponents.PEOPLE if name == TALKS else opponents.MARKET
         assert row in data["episodes"][task]
         model = data["models"][measured.weights]
         assert model["sampling"] == asdict(SEATS["buyer"].sampling)
