@@ -19,7 +19,7 @@ from markupsafe import Markup
 from pandas.io.formats.style import Styler
 
 from env import TYPES
-from panels.measured import GAIN
+from panels.measured import FORM, GAIN
 from panels.ui.html import text_link
 from panels.ui.look import note, with_minus_signs
 from panels.ui.provenance import provenance
@@ -280,7 +280,7 @@ def players(data: Gap) -> Table:
         for row in sorted(data.rows, key=lambda row: -row.grade.mean)
     ]  # fmt: skip
     forms = {"of the bound": ".0%", "inference": GAIN, "control": GAIN}
-    return Table("players", lines, forms=forms)
+    return Table("players", lines, form=FORM, forms=forms)
 
 
 def exploits(data: Exploits, below: Markup) -> Table:
@@ -290,7 +290,7 @@ def exploits(data: Exploits, below: Markup) -> Table:
          "less the best honest script": row.gain}
         for row in sorted(data.rows, key=lambda row: -row.grade.mean)
     ]  # fmt: skip
-    return Table("exploits", lines, below, forms={"less the best honest script": GAIN})
+    return Table("exploits", lines, below, FORM, forms={"less the best honest script": GAIN})
 
 
 def by_difficulty(data: Gap, below: Markup) -> Table:
@@ -302,7 +302,7 @@ def by_difficulty(data: Gap, below: Markup) -> Table:
     ]
     heads = [f"{part.name}, n = {part.n}" for part in data.bins]
     lines = [{"player": name} | dict(zip(heads, cells, strict=True)) for name, cells in rows]
-    return Table("difficulty", lines, below)
+    return Table("difficulty", lines, below, FORM)
 
 
 # Words --------------------------------------------------------------------------------------------
@@ -322,7 +322,7 @@ def by_type(data: Worth) -> Table:
         for row in data.played
         if row.market == SPOKEN[0]
     ]
-    return Table("types", lines)
+    return Table("types", lines, form=FORM)
 
 
 # Sellers and buyers that answer as people do ------------------------------------------------------

@@ -9,11 +9,12 @@ tells the visitor is a note, the speech of neither side: a language model reads 
 
 import unicodedata
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from zlib import crc32
 
 from env import (
+    EXTRAS,
     Accept,
     EndReason,
     IllegalAction,
@@ -30,6 +31,7 @@ from env.language.money import price as price_in
 from panels.haggle.opponents import model_name
 from panels.haggle.words import ENGLISH, Translate, Trouble, translator
 from panels.ui.offers import Say, ending
+from sauda.language.extras import extras_in
 from sauda.language.lines import name_in
 from sauda.language.phrases import language_of
 from sauda.language.small_talk import (
@@ -52,7 +54,7 @@ from sauda.language.small_talk import (
 from sauda.language.spoken import Decided, announce, claim_of, is_last, retell
 from sauda.language.stances import NoBase, relative
 from sauda.sessions import bazaar
-from sauda.sessions.bazaar import Action, Game, ears, hears_words
+from sauda.sessions.bazaar import Action, Game, ears, hears_words, held_extras
 
 MOST = 30  # exchanges that are kept; an older one leaves the chat
 LONGEST = 200  # characters of a text that is kept
@@ -125,9 +127,10 @@ def question(game: Game, action: Action) -> tuple[str, dict[str, str]]:
     if why == bazaar.BACKWARDS:
         stands = game.you == "buyer" and game.observation.table.standing
         return f"backwards_{'bid' if stands else game.you}", values | {"own": rupees(own[-1])}
-    if (loss := bazaar.loss_at(game, price)) > 0:
+    extras = getattr(action, "extras", ())
+    if (loss := bazaar.loss_at(game, price, extras)) > 0:
         kind = "loss_accept" if isinstance(action, Accept) else f"loss_{game.you}"
-        limit = rupees(game.observation.reservation)
+        limit = rupees(bazaar.limit_with(game.observation, extras))
         return kind, values | {"loss": rupees(loss), "limit": limit}
     if isinstance(action, Offer) and (way := relative(action.message)):
         return f"mean_{way.kind}", values
@@ -255,6 +258,9 @@ class _Telling:
             return
         self.own_words.append(text)
         self.questions.clear()
+        if isinstance(turn.action, Offer) and turn.action.extras != held_extras(turn.observation):
+            held = with_extras(turn.action.extras, self.translate)
+            self._narrate(self.translate("bid_holds", bid=f"{rupees(turn.action.price)}{held}"))
         if turn.action.message or self.in_prices:
             self._listen(text)
 
@@ -338,11 +344,16 @@ def tell_move(turn: Turn, translate: Translate) -> str:
     """A move of the visitor as a price or an order, without what was typed with it."""
     obs = turn.observation
     if isinstance(turn.action, Offer):
-        return rupees(turn.action.price)
+        return rupees(turn.action.price) + with_extras(turn.action.extras, translate)
     if isinstance(turn.action, Accept):
         theirs = obs.bid if turn.agent == "seller" else obs.ask
         return f"{translate('quick_accept')} {rupees(theirs)}"
     return translate("quick_walk")
+
+
+def with_extras(extras: Collection[str], translate: Translate) -> str:
+    """What a price includes, in words after it; "" for nothing."""
+    return "".join(f" + {translate(f'extra_{extra}')}" for extra in EXTRAS if extra in extras)
 
 
 def _last_chance(game: Game, translate: Translate) -> str:
@@ -421,7 +432,7 @@ def play_text(game: Game, text: str, talk: Talk = SILENT) -> Game:
     act_in = ears(game.task_name).act_in
     if isinstance(action, Offer) and hears_words(game) and act_in(text)[0] not in speech.ACTS:
         now = [each.text for each in talk.at(len(game.play.turns)) if not each.is_narrated]
-        waiting = [said for said in now if act_in(said)[0] in SAID]
+        waiting = [said for said in now if act_in(said)[0] in SAID or _asks_cost(game, said)]
         action = replace(action, message=" ".join([*waiting[-1:], text]))
     if game.over:
         raise NoMove("after")
@@ -458,6 +469,13 @@ def _is_asked(game: Game) -> bool:
     return bool(said) and asks_something(said[-1].action.message, _standing(game))
 
 
+def _asks_cost(game: Game, text: str) -> bool:
+    """Whether a text asks what an extra costs the seller, which it tells with its next ask."""
+    return ears(game.task_name).act_in(text)[0] in [
+        f"ask_{each}" for each in game.observation.table.extras
+    ]
+
+
 def _action(game: Game, text: str, closes: str) -> Action:
     if closes in (YES, NOD) and _is_asked(game):
         raise NoMove("after" if game.over else TOLD)  # the answer to the question
@@ -472,16 +490,19 @@ def _action(game: Game, text: str, closes: str) -> Action:
             raise NoMove("after" if game.over else f"no_{missing}") from None
         if not 0 < amount <= HIGHEST_PRICE:
             raise NoMove("after" if game.over else "high" if amount > 0 else "zero")
-        return Offer(amount, text)
+        return Offer(amount, text, held_extras(game.observation))
     other = "buyer" if game.you == "seller" else "seller"
     offered = read_heard(text, game.observation.table, other).offered
     try:
         amount = None if slip(offered) else price_in(offered)
     except ValueError:
         amount = None
+    if amount is None and not game.over and _asks_cost(game, text):
+        raise NoMove("extra_cost")
     if amount is None:
         raise NoMove("after" if game.over else small_talk(text, game.observation.table, other))
-    return Offer(int(amount) if amount == int(amount) else amount, text)
+    extras = extras_in(text, held_extras(game.observation)) if game.observation.table.extras else ()
+    return Offer(int(amount) if amount == int(amount) else amount, text, frozenset(extras))
 
 
 def _broken_rule(game: Game, action: Action) -> NoMove | None:
@@ -502,6 +523,6 @@ def _broken_rule(game: Game, action: Action) -> NoMove | None:
         return NoMove("rule_bid", price=price, standing=rupees(table.bids[-1]))
     if not sells and action.price > most:
         return NoMove("rule_budget", price=price, most=rupees(most))
-    if not sells and action.price >= obs.ask:
+    if not sells and action.price >= obs.ask and not action.extras:
         return NoMove("rule_ask", price=price, standing=rupees(obs.ask))
     return None

@@ -51,7 +51,8 @@ def outcome(
         sauda = recorded_share(game)
     other = 1 - share if is_deal else 0.0
     figures = {"share": f"{share:.0%}", "other": f"{other:.0%}", "name": name}
-    loss = bazaar.loss_at(game, past[-1].price) if is_deal and table.deals == 1 else 0
+    is_one = is_deal and table.deals == 1
+    loss = bazaar.loss_at(game, past[-1].price, past[-1].extras) if is_one else 0
     if not is_deal:
         width = zopa_width(*limits(game)[::-1])
         band, key = (LOST, "end_nothing") if width else (EVEN, "end_right")

@@ -6,7 +6,7 @@ patterns that the planner reads by; a buyer's words are an act or none.
 
 import re
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from typing import Any
@@ -14,7 +14,7 @@ from urllib.parse import urlencode
 
 from markupsafe import Markup
 
-from env import TYPES, Accept, Offer, bonus, rupees, speech
+from env import TYPES, Accept, Offer, amount_of, bonus, rupees, speech
 from env.language.money import prices
 from panels.haggle.conversation import NOTE, chart_words
 from panels.haggle.opponents import (
@@ -82,9 +82,24 @@ def chart(game: Game, size: tuple[int, int] = LARGE, translate: Translate = IN_E
 
 
 def limits(game: Game) -> tuple[float, float]:
-    """Both reservation prices of the last deal, in rupees: shown only after the end."""
-    instance = game.play.state.private["nature"][-1]
-    return instance.seller["reservation"], instance.buyer["reservation"]
+    """Both reservation prices of the last deal, in rupees: shown only after the end.
+
+    They are those for the item with `extras_sold`.
+    """
+    instance, extras = game.play.state.private["nature"][-1], extras_sold(game)
+    return (
+        instance.seller["reservation"] + amount_of(extras, instance.seller.get("costs", {})),
+        instance.buyer["reservation"] + amount_of(extras, instance.buyer.get("values", {})),
+    )
+
+
+def extras_sold(game: Game) -> Collection[str]:
+    """What was sold with the item; without a deal the extras that would have been worth it."""
+    instance, past = game.play.state.private["nature"][-1], game.play.state.table.past
+    if past and past[-1].price is not None:
+        return past[-1].extras
+    values, costs = instance.buyer.get("values", {}), instance.seller.get("costs", {})
+    return [extra for extra in values if values[extra] > costs[extra]]
 
 
 def quick_buttons(

@@ -50,6 +50,7 @@ MARKETS = (
     MARKET,
     "bazaar/rushed",
     "bazaar/open-3",
+    "bazaar/package",
     "bazaar/mute",
     "classic/amazon_realistic",
     "classic/single_deal",

@@ -14,8 +14,8 @@ from env import (
     shares,
 )
 from panels.haggle import ending
-from panels.haggle.conversation import chart_words, ending_of
-from panels.haggle.game_view import HTML, IN_ENGLISH, chart, limits, most_bonus, sells
+from panels.haggle.conversation import chart_words, ending_of, with_extras
+from panels.haggle.game_view import HTML, IN_ENGLISH, chart, extras_sold, limits, most_bonus, sells
 from panels.haggle.opponents import chosen_opponent, opponent_name
 from panels.haggle.words import ENGLISH, Translate
 from panels.site.card import SEED, TASK, WON
@@ -195,7 +195,13 @@ def card(
 def split_told(game: Game, translate: Translate = IN_ENGLISH) -> str:
     """Why the seller left, if it did, and both limits, in sentences."""
     past, (seller, buyer) = game.play.state.table.past, limits(game)
-    span = translate("limits", seller=rupees(round(seller, 2)), buyer=rupees(buyer))
+    sold = rupees(round(seller, 2)) + with_extras(extras_sold(game), translate)
+    span = translate("limits", seller=sold, buyer=rupees(buyer))
+    if costs := game.play.state.private["nature"][-1].seller.get("costs"):
+        worth = game.observation.own["values"]
+        each = [f"{translate(f'extra_{extra}')} {rupees(cost)} ({rupees(worth[extra])})"
+                for extra, cost in costs.items()]  # fmt: skip
+        span = f"{span} {translate('extras_cost', extras=', '.join(each))}"
     deal = past[-1] if past else None
     if walk := nerves.last_walk(game):
         reason, risk = walk
@@ -214,7 +220,7 @@ def _headline(game: Game, translate: Translate) -> str:
     if table.deals > 1:
         return translate("card_deals", made=len(own), all=table.deals)
     if own:
-        price = rupees(own[-1].price)
+        price = rupees(own[-1].price) + with_extras(own[-1].extras, translate)
         return translate("card_sold" if sells(game) else "card_bought", price=price)
     return translate("card_no_deal", how=ending_of(game, translate))
 

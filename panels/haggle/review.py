@@ -6,7 +6,7 @@ from markupsafe import Markup
 
 from env import Accept, IllegalAction, Offer, rupees
 from env.language.money import price as price_in
-from panels.haggle.conversation import tell_move
+from panels.haggle.conversation import tell_move, with_extras
 from panels.haggle.game_view import HTML, chart
 from panels.haggle.opponents import model_name
 from panels.haggle.words import ENGLISH, Translate, Trouble
@@ -38,7 +38,8 @@ def answer_of(found: Review, number: int, text: str) -> Choice:
     """
     obs = found.moves[number].turn.observation
     try:
-        action = Offer(obs.priced(price_in(text)))
+        extras = getattr(found.moves[number].turn.action, "extras", ())
+        action = Offer(obs.priced(price_in(text)), extras=frozenset(extras))
     except ValueError as error:
         raise Trouble("say_price") from error
     if is_loss(obs, action):
@@ -108,7 +109,8 @@ def _tell(action: Action, move: OwnMove, translate: Translate, language: str) ->
     obs = move.turn.observation
     if isinstance(action, Offer):
         said = translate_phrases(action.message, language) if action.message else ""
-        return rupees(action.price) + (f" “{said}”" if said else "")
+        price = rupees(action.price) + with_extras(action.extras, translate)
+        return price + (f" “{said}”" if said else "")
     if isinstance(action, Accept):
         theirs = obs.bid if obs.agent == "seller" else obs.ask
         return f"{translate('quick_accept')} {rupees(theirs)}"

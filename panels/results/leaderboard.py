@@ -129,12 +129,13 @@ def verdict(now: Standing, people: Standing, measured: Sequence[Entry]) -> Verdi
     best = next((row for row in measured if row.policy != ORACLE), None)
     lines = []
     if best is not None:
-        lines.append(f"best measured: {best.label} {with_interval(best.interval)}, n = {best.n:,}")
+        scored = with_interval(best.interval, FORM)
+        lines.append(f"best measured: {best.label} {scored}, n = {best.n:,}")
     if people.entries:
         best_person, count = people.entries[0], f"{people.complete:,}"
         lines.append(
             f"best of people ({GAMES_OF_PEOPLE} games each, entries: {count}):"
-            f" “{best_person.name}” {with_interval(best_person.grade)}"
+            f" “{best_person.name}” {with_interval(best_person.grade, FORM)}"
         )
     for who, standing in (("agents", now), ("people", people)):
         if standing.being_played:

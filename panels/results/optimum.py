@@ -8,7 +8,7 @@ from markupsafe import Markup
 from env import TYPES
 from panels import frames
 from panels.frames import BOUND, Table
-from panels.measured import GAIN, series_role
+from panels.measured import FORM, GAIN, series_role
 from panels.results.question import (
     HTML,
     Answer,
@@ -55,17 +55,17 @@ def gap_verdict(data: Gap) -> Verdict:
     row = next((row for row in data.rows if row.player == TUNED), None)
     best = max(data.rows, key=lambda row: row.grade.mean)
     lines = [
-        f"A buyer that knows the seller can score {with_interval(data.oracle)} of 1 in the"
-        f" {short(data.task)}, or {with_interval(data.silent)} if it says nothing. Without that"
-        f" knowledge {buyer_name(best.player)} reaches {best.grade.mean / data.oracle.mean:.0%} of"
-        f" the first figure (n = {data.n:,})."
+        f"In the {short(data.task)} a buyer that knows the seller can score"
+        f" {with_interval(data.oracle, FORM)}, or {with_interval(data.silent, FORM)} if it says"
+        f" nothing. Without that knowledge {buyer_name(best.player)} reaches"
+        f" {best.grade.mean / data.oracle.mean:.0%} of the first figure (n = {data.n:,})."
     ]
     if side(best.grade, data.oracle) == "above":
         lines.append("It scores more than the bound, which therefore does not hold.")
     if row is None:
         return Verdict(SAY.gap(data, "", None, ()), tuple(lines))
     name, sides = buyer_name(row.player), (side(row.inference), side(row.control))
-    lines.append(f"{capital(name)} scores {with_interval(row.grade)}, n = {data.n:,}.")
+    lines.append(f"{capital(name)} scores {with_interval(row.grade, FORM)}, n = {data.n:,}.")
     return Verdict(SAY.gap(data, name, row, sides), tuple(lines))
 
 

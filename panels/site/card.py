@@ -96,7 +96,7 @@ def picture(task: str = "", seed: str = "", won: str = "", climbed: str = "") ->
     _write(pen, (64, 560), "Sauda", 34, "ink", 700)
     if climbed:
         _write(pen, (64, 130), f"I beat {climbed} of {len(LEVELS)}.", 110, "indigo", 700)
-        _write(pen, (64, 280), "How far do you get?", 54, "ink", 600)
+        _write(pen, (64, 280), "How far can you get?", 54, "ink", 600)
         for place, level in enumerate(LEVELS):
             at = 64 + 134 * (place % 8), 352 + 104 * (place // 8)
             _draw(pen, level.face, at, 90, "marigold-soft" if place < int(climbed) else "paper")

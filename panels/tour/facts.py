@@ -202,13 +202,7 @@ def findings(comparison: Artifact, worth: Artifact, manners: Artifact) -> list[F
     """What was found in the open market; those whose games are recorded."""
     rows = rows_by_policy(comparison, MARKET)
     words = {row.what: row for row in worth.data.worth if (row.market, row.value) == WORDS}
-    both, script = words["both"].difference, TUNED if TUNED in rows else best_script(rows)[0]
-    lead = gain_on_same_seeds(comparison, MARKET, TALKS, script).gain
-    beside = {
-        "above": f"beats the best script by {of_thousand(lead.mean)}",
-        "unclear": "is level with the best script",
-        "below": f"stays {of_thousand(-lead.mean)} behind the best script",
-    }[side(lead)]
+    both = words["both"].difference
     found = [
         Finding(
             f"Words are worth {of_thousand(both.mean)} of every ₹1,000",
@@ -227,15 +221,7 @@ def findings(comparison: Artifact, worth: Artifact, manners: Artifact) -> list[F
             f"n = {rows[TALKS].n:,} games that it never trained on",
             "?tab=results&part=training",
         ),
-        Finding(
-            f"The model {beside}",
-            [
-                *(_bar(policy_label(name), rows[name].grade) for name in (script, TALKS)),
-                _bar("model less script", lead),
-            ],
-            f"n = {rows[TALKS].n:,} games, the difference paired by seed",
-            "?tab=results&part=market",
-        ),
+        _beside_script(comparison),
     ]  # fmt: skip
     later = [r for r in comparison.data.stage_gains if (r.task, r.before) == (OLDER, OURS)]
     later = [row for row in later if row.on == "all"]
@@ -249,13 +235,32 @@ def findings(comparison: Artifact, worth: Artifact, manners: Artifact) -> list[F
             f"gain over SFT in the older market, n = {later[0].n:,} games, paired by seed",
             "?tab=results&part=training",
         ))  # fmt: skip
-    if known := gain_on_same_seeds(comparison, MARKET, ORACLE, LISTENER):
+    if known := gain_on_same_seeds(comparison, f"bazaar/{WORDS[0]}", ORACLE, LISTENER):
         found.append(Finding(
             f"Knowing the seller would be worth {of_thousand(known.gain.mean)} more",
             [_bar("to the planner", known.gain)], f"n = {known.n:,} games, paired by seed",
             "?tab=results&part=optimum",
         ))  # fmt: skip
     return found
+
+
+def _beside_script(comparison: Artifact) -> Finding:
+    """The model beside the best script, the one whose numbers were searched where it played."""
+    rows = rows_by_policy(comparison, MARKET)
+    script = TUNED if TUNED in rows else best_script(rows)[0]
+    lead = gain_on_same_seeds(comparison, MARKET, TALKS, script).gain
+    beside = {
+        "above": f"beats the best script by {of_thousand(lead.mean)}",
+        "unclear": "is level with the best script",
+        "below": f"stays {of_thousand(-lead.mean)} behind the best script",
+    }[side(lead)]
+    bars = [_bar(policy_label(name), rows[name].grade) for name in (script, TALKS)]
+    return Finding(
+        f"The model {beside}",
+        [*bars, _bar("model less script", lead)],
+        f"n = {rows[TALKS].n:,} games, the difference paired by seed",
+        "?tab=results&part=market",
+    )
 
 
 def _opening_price(manners: Artifact) -> Finding:

@@ -13,7 +13,6 @@ import gradio as gr
 from markupsafe import Markup
 
 from env import ARENA_TASKS, BAZAAR_TASKS, TASKS, EndReason, Episode, get_task
-from panels.haggle.words import ENGLISH, translator
 from panels.measured import LAB_FILE, weights
 from panels.site.sessions import HOUR, no_longer_here
 from panels.transcripts import episodes as games
@@ -41,7 +40,7 @@ RANKS = {experiment.BEST: "largest gain with a deal"} | {
     why: f"{why} percentile" for why in experiment.PERCENTILES
 }
 FIRST_TASK = next(iter(BAZAAR_TASKS))
-ACTS = translator(ENGLISH)
+ARGUMENTS = {"tea": "a friendly word", "cash": "cash at once", "outside": "a price elsewhere"}
 SHOOT_OUT_TASK, SHOOT_OUT = "bazaar/open", ("conceder", "listener", *games.MODELS)
 
 
@@ -90,7 +89,8 @@ def explain(artifact: Artifact, task_name: str) -> Markup:
     gains = [experiment.gain(b, a) for b, a in zip(row.before, row.after, strict=True)]
     won, lost = (sum(sign * g > 0 for g in gains) for sign in (1, -1))
     acts = {
-        side: {ACTS(f"act_{act}"): count for act, count in row.acts[side].items()} for side in SIDES
+        side: {ARGUMENTS.get(act, act.replace("_", " ")): n for act, n in row.acts[side].items()}
+        for side in SIDES
     }
     verdict = SAY.better(won, lost, len(gains), acts)
     return heading(verdict) + note(HTML.rule(row, short(task_name)))

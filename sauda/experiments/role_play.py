@@ -464,7 +464,7 @@ def contrasts_verdict(rows: Sequence[Contrast], name: Callable[[str], str]) -> s
     return (
         f"{opening} a difference in share at {LEVEL:.0%} after correction by Holm, n ="
         f" {largest.n} scenarios: {'' if shown else 'the largest is '}{details}. Within"
-        f" ±{MARGIN} of the share, {', and '.join(_equivalences(rows, name))}."
+        f" ±{MARGIN:.0%} of the share, {', and '.join(_equivalences(rows, name))}."
     )
 
 
@@ -476,5 +476,5 @@ def _equivalences(rows: Sequence[Contrast], name: Callable[[str], str]) -> Itera
 
 
 def _describe(row: Contrast, name: Callable[[str], str]) -> str:
-    difference = "{mean:+z.3f} [{low:+z.3f}, {high:+z.3f}]".format(**row.difference.as_json())
+    difference = "{mean:+z.1%} [{low:+z.1%}, {high:+z.1%}]".format(**row.difference.as_json())
     return f"{name(row.player)} less {name(row.beside)}, {DOING[row.seat]}, {difference}"

@@ -96,13 +96,16 @@ def arguments_in(heard: str) -> tuple[str, ...]:
 
 
 def _step(seen: Table, agent: str, plain: str) -> tuple[str, ...]:
-    """ "rise" or "stuck" where the other side came a long way or named its last price again."""
+    """ "rise" or "stuck" where the other side came a long way or named its last price again.
+
+    Who stays at its own price does not thank for a rise, as if it answered with a step.
+    """
     _, theirs = prices_of(seen, agent)
     if len(theirs) < 2 or plain == "last":
         return ()
     nearer = theirs[-1] - theirs[-2] if agent == "seller" else theirs[-2] - theirs[-1]
     if nearer >= STEP * seen.item.list_price:
-        return ("rise",)
+        return ("rise",) if plain == "more" else ()
     return ("stuck",) if nearer == 0 else ()
 
 

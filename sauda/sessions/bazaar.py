@@ -5,7 +5,7 @@ runs, since it stands for every hidden value. `propose` asks a visitor back abou
 be a slip: a price beyond the own limit, one behind the own last price, or one far off.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import accumulate
@@ -42,6 +42,7 @@ from sauda.llm.seller import SellerSeat
 from sauda.llm.turn import attempt_seeds
 from sauda.players import BuyerSeat, against, scripts_of, visitor_seat
 from sauda.policies.listener import Listener
+from sauda.policies.packages import last_package
 from sauda.sessions import LearnerGame
 
 Action = Offer | Accept | WalkAway
@@ -354,7 +355,8 @@ def _legal(obs: Observation, price: float) -> Offer | None:
         price, asks = max(price, obs.priced(obs.reservation)), obs.table.asks
         return Offer(price) if (obs.bid or 0) < price < (asks[-1] if asks else inf) else None
     price = min(price, obs.budget)
-    return Offer(price) if (obs.bid or 0) < price < obs.ask else None
+    extras = held_extras(obs)
+    return Offer(price, extras=extras) if (obs.bid or 0) < price < obs.ask else None
 
 
 LOWEST_SHARE = {"seller": 1 / 5, "buyer": 1 / 10}  # of the lower standing offer; see `is_far_off`
@@ -386,9 +388,11 @@ def doubt(game: Game, action: Action) -> str:
         return LOSS if theirs and loss_at(game, theirs[-1]) > 0 else ""
     if not isinstance(action, Offer):
         return ""
-    if loss_at(game, action.price) > 0 and not any(loss_at(game, price) > 0 for price in own):
+    is_loss = loss_at(game, action.price, action.extras) > 0
+    if is_loss and not any(loss_at(game, price) > 0 for price in own):
         return LOSS
-    if own and (action.price - own[-1]) * (1 if game.you == "seller" else -1) > 0:
+    is_other = action.extras != held_extras(game.observation)  # then its price may fall
+    if own and not is_other and (action.price - own[-1]) * (1 if game.you == "seller" else -1) > 0:
         return BACKWARDS
     return FAR_OFF if is_far_off(game, action.price) else ""
 
@@ -403,9 +407,19 @@ def own_and_theirs(obs: Observation) -> tuple[tuple[float, ...], tuple[float, ..
     return (table.asks, bids) if obs.agent == "seller" else (bids, table.asks)
 
 
-def loss_at(game: Game, price: float) -> float:
+def held_extras(obs: Observation) -> frozenset[str]:
+    """The extras of the last bid in a game of packages; none before it."""
+    return last_package(obs) if obs.table.extras and obs.table.bids else frozenset()
+
+
+def limit_with(obs: Observation, extras: Collection[str] = ()) -> float:
+    """The player's limit for the item with these extras, of which a seller sells none."""
+    return obs.reservation + sum(obs.own["values"][extra] for extra in extras)
+
+
+def loss_at(game: Game, price: float, extras: Collection[str] = ()) -> float:
     """The rupees that a deal at `price` would cost the visitor; negative where it gains."""
-    limit = game.observation.reservation
+    limit = limit_with(game.observation, extras)
     return limit - price if game.you == "seller" else price - limit
 
 

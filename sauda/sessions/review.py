@@ -9,7 +9,7 @@ names a price beyond the visitor's own limit, and none takes an own price back.
 `oracle` says what a player who knew the hidden values would have made of the game.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from math import ceil, floor, inf
@@ -26,6 +26,7 @@ from env import (
     Task,
     Turn,
     WalkAway,
+    amount_of,
     get_task,
 )
 from env import people as rules
@@ -41,6 +42,8 @@ from sauda.sessions.bazaar import (
     Game,
     answer,
     back,
+    held_extras,
+    limit_with,
     moves_of,
     own_and_theirs,
     play_on,
@@ -112,7 +115,8 @@ def is_loss(obs: Observation, action: Action) -> bool:
     sells, price = obs.agent == "seller", getattr(action, "price", None)
     if isinstance(action, Accept):
         price = obs.bid if sells else obs.ask
-    return price is not None and (obs.reservation - price) * (1 if sells else -1) > 0
+    limit = limit_with(obs, getattr(action, "extras", ()))
+    return price is not None and (limit - price) * (1 if sells else -1) > 0
 
 
 @dataclass(frozen=True)
@@ -229,7 +233,9 @@ def _review_moves(game: Game, turns: list[Turn]) -> list[OwnMove]:
             ended = game if number + 1 == len(turns) else back(game, number + 1)
             after = worth(game.task, ended.play) - worth(game.task, position.play)
         position = _answered(position)
-        moves = (WalkAway(), Accept(), *map(Offer, other_prices(position)))
+        extras = getattr(turns[number].action, "extras", held_extras(position.observation))
+        prices = other_prices(position, extras)
+        moves = (WalkAway(), Accept(), *(Offer(price, extras=extras) for price in prices))
         found: dict[Action, Choice] = {}
         for line in _lines(position, moves):
             found[line.action] = max(found.get(line.action, line), line, key=_grade)
@@ -270,16 +276,19 @@ def _ends(position: Game, action: Action, deal: int) -> Iterator[Game]:
             continue
 
 
-def other_prices(position: Game) -> list[int]:
-    """Whole rupees between the two limits that a visitor may be advised to name here."""
+def other_prices(position: Game, extras: Collection[str] = ()) -> list[int]:
+    """Whole rupees between the limits for a package that a visitor may be advised to name here."""
     hidden, obs = position.play.state.private, position.observation
     own_prices, their_prices = own_and_theirs(obs)
     if obs.agent == "seller":
         low = max(ceil(obs.reservation), floor(their_prices[-1]) + 1 if their_prices else 1)
         high = floor(min(hidden["buyer"]["reservation"], own_prices[-1] if own_prices else inf))
     else:
-        low = max(ceil(hidden["seller"]["reservation"]), ceil(own_prices[-1]) if own_prices else 1)
-        high = min(floor(obs.budget), ceil(their_prices[-1]) - 1)
+        costs = amount_of(extras, hidden["seller"].get("costs", {}))
+        least = ceil(hidden["seller"]["reservation"] + costs)
+        low = max(least, ceil(own_prices[-1]) if own_prices else 1)
+        most = min(limit_with(obs, extras), obs.own.get("purse", inf))
+        high = min(floor(most), ceil(their_prices[-1]) - 1)
     return [*range(low, high + 1, max(1, (high - low) // PRICES))]
 
 

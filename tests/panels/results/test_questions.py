@@ -164,7 +164,7 @@ def test_no_entry_can_be_called_like_a_row_that_stands_beside_it(game):
 
 @pytest.mark.parametrize(
     ("grade", "words"),
-    [(0.1, ", less than the"), (0.3, "; its interval meets"), (0.9, ", more than the")],
+    [(0.1, ", less than the"), (0.3, "; too few games"), (0.9, ", more than the")],
 )
 def test_an_entry_is_called_better_only_where_the_intervals_lie_apart(grade, words):
     grade_there = Interval(mean=0.3, low=0.2, high=0.4)

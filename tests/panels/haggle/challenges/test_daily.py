@@ -147,7 +147,7 @@ def test_a_wrong_address_or_memory_is_told_and_a_bargain_can_be_played(screen, q
     updates = daily.open_day(screen, query, "", visit)
     shown = updates[screen.page.head]
     assert shown.count('role="alert"') == 1
-    assert ("begins anew: what this browser kept" in shown) == bool(kept)
+    assert ("starts over: what this browser kept" in shown) == bool(kept)
     assert "<script" not in shown
     assert "<b>never" not in shown
     assert not updates[screen.page.visit].game.over

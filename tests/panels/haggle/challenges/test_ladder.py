@@ -5,16 +5,20 @@ from dataclasses import replace
 import gradio as gr
 import pytest
 
-from env import Offer, WalkAway
+from env import Offer, WalkAway, get_task, rupees
 from panels.haggle import callbacks as haggle
 from panels.haggle import opponents
 from panels.haggle.challenges import ladder, subtab
 from panels.haggle.challenges.subtab import VISITOR
+from panels.haggle.conversation import SILENT, chat_of, converse
+from panels.haggle.game_view import brief
+from panels.haggle.result import card as card_of
 from panels.haggle.words import ENGLISH, HINDI, TRANSLATORS, translator
 from panels.site import card
 from sauda.serve.limits import NO_ADDRESS, Limiter
-from sauda.sessions.bazaar import answer
+from sauda.sessions.bazaar import answer, loss_at
 from sauda.sessions.ladder import LEVELS, level_of, stars
+from sauda.sessions.review import review
 from tests.support.haggle import Model, screen_of, visit_to
 
 KEPT = gr.BrowserState({})
@@ -143,3 +147,25 @@ def test_how_far_one_got_is_a_text_a_link_and_a_picture(page):
     for wrong in ("0", "16", "x"):
         with pytest.raises(ValueError, match="persons"):
             card.of_query({card.CLIMBED: wrong})
+
+
+def test_two_persons_bargain_over_packages_in_words():
+    packages = [level for level in LEVELS if get_task(level.task).env.extras]
+    assert len(packages) == 2
+    for level in packages:
+        game, talk = opponents.game_at(level.task, level.seed, opponents.HIDDEN), SILENT
+        own, told = game.observation, brief(game)
+        assert rupees(own.own["values"]["delivery"]) in told
+        low = own.ask // 3
+        for text in ("What does delivery cost you?", f"{low} with delivery", f"{low + 5}"):
+            game, talk = converse(game, talk, text)
+        bids = [move.action for move in game.observation.table.moves if move.agent == "buyer"]
+        assert [bid.extras for bid in bids] == [{"delivery"}] * 2
+        assert bids[0].message == f"What does delivery cost you? {low} with delivery"
+        chat = " ".join(line["content"] for line in chat_of(game, talk).messages)
+        assert f"Your bid: {rupees(low)} + delivery." in chat
+        limit = own.reservation + own.own["values"]["delivery"]
+        assert loss_at(game, limit + 1, ["delivery"]) == 1
+        over = game if game.over else answer(game, WalkAway())
+        assert "What extras cost the seller" in card_of(over)
+        assert review(over).moves
