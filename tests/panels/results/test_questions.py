@@ -145,7 +145,7 @@ def test_people_stand_apart_from_agents_who_play_more_games(board, measured):
     parts, (agent,) = show(OPEN, measured["bazaar"]), board.entries(OPEN, rules_of(OPEN))
     (person,) = board.entries(OPEN, rules_of(OPEN), person=True)
     assert "“an agent” is the one entry with" in parts["verdict"]
-    assert f"“Asha” {with_interval(person.grade)}" in parts["verdict"]
+    assert f"“Asha” {with_interval(person.grade, 'z.1%')}" in parts["verdict"]
     titles = [line for line in drawn(parts["figure"]).split("\n") if "hidden games" in line]
     assert [title.split(",")[0] for title in titles] == ["<b>Agents", "<b>People"]
     frame = parts["numbers"].data
