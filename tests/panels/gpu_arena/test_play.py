@@ -200,6 +200,7 @@ def test_an_address_opens_the_world_that_it_names_and_no_secret_seed_stands_in_o
     assert named_in_address(new_game(TASK, str(SEED))) == {}
     secret = answer(at(), "begin", task=WORLD)
     assert named_in_address(secret["visit"].game) == {"task": WORLD}
+    assert secret["visit"].game.play.seed > 2**64  # drawn from 128 bits
     assert str(secret["visit"].game.play.seed) not in "".join(secret[name] for name in REGIONS)
 
 

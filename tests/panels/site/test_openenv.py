@@ -475,32 +475,12 @@ async def told(socket: ClientConnection, kind: str, data: Any) -> dict[str, Any]
     return json.loads(await socket.recv())["data"]
 
 
-async def play_at(address: str, seed: int) -> dict[str, Any]:
-    """The outcome of a script's moves at a seed, over a session of its own."""
-    async with connected(address) as socket:
-        answer = await told(socket, "reset", {"seed": seed, "episode_id": f"session {seed}"})
-        for action in wire_actions(played("bazaar/open", seed)):
-            assert answer["observation"]["metadata"]["episode_id"] == f"session {seed}"
-            answer = await told(socket, "step", action)
-        return answer["observation"]["outcome"]
-
-
 @pytest.fixture
 def nobody(site) -> Iterator[None]:
     """No session is open before the test and after it."""
     yield until(lambda: not site.served.sockets.sessions.total)
     until(lambda: not site.served.sockets.sessions.total)
     until(lambda: not site.served.sockets.app.state.server.active_sessions)
-
-
-def test_sessions_at_once_share_nothing(site, nobody):
-    async def crowd() -> list[dict[str, Any]]:
-        return await asyncio.gather(*(play_at(socket_of(site), s) for s in range(CAPACITY)))
-
-    for seed, outcome in enumerate(run(crowd())):
-        episode = played("bazaar/open", seed)
-        assert outcome["payoffs"] == episode.payoffs
-        assert outcome["grade"] == TASKS["bazaar/open"].grade(episode.final)
 
 
 def test_one_session_more_than_there_is_room_for_is_refused_and_a_lost_client_makes_room(

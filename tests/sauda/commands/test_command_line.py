@@ -19,24 +19,6 @@ from tests.support.dialogues import craigslist_row, lines
 REFUSED = [tuple(row.values()) for row in rows("refused_commands.csv")]
 
 
-@pytest.mark.parametrize(
-    "command",
-    [
-        ["train"],
-        ["train", "distill"],
-        ["train", "selector"],
-        ["jobs"],
-        ["jobs", "evaluate"],
-        ["deploy"],
-    ],
-)
-def test_a_command_prints_its_help(command, capsys):
-    with pytest.raises(SystemExit) as end:
-        main([*command, "--help"])
-    assert end.value.code == 0
-    assert capsys.readouterr().out.startswith(f"usage: python -m sauda {' '.join(command)}".strip())
-
-
 @pytest.mark.parametrize("arguments", [[], ["--help"]])
 def test_the_index_names_every_command_with_what_it_does(arguments, capsys):
     assert main(arguments) == 0
