@@ -73,7 +73,7 @@ def test_a_file_that_no_artifact_may_have_is_answered_without_the_list_of_all(ca
 
 
 @pytest.mark.model
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_trained_model_plays_without_a_warning_of_the_packages_below_it():
     command = [sys.executable, "-m", "sauda", "play", "--policy", "sauda-mini"]
     done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT.parent)

@@ -39,7 +39,7 @@ def clearly_above(one: np.ndarray, other: np.ndarray) -> bool:
 every_task = pytest.mark.parametrize("name", ARENA_TASKS)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @every_task
 def test_the_broker_beats_the_published_expert_chance_and_waiting(name: str):
     broker = figures("broker", name)
