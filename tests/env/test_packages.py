@@ -24,7 +24,6 @@ from env import (
     rollout,
     shares,
 )
-from env.adapters.gym_env import PACKAGES, BargainingEnv
 from sauda.games.bazaar_words import from_json, in_words, to_json
 from sauda.players import planners_of
 from sauda.players import scripts_of as policies
@@ -41,15 +40,9 @@ from sauda.records.seeds import deal_at
 from sauda.serve import game as served
 
 PACKAGE, MUTE = get_task("bazaar/package"), get_task("bazaar/package-mute")
-TASKS = st.sampled_from([PACKAGE, MUTE])
 SEEDS = st.integers(0, 10**6)
 SHARES = st.lists(st.floats(0.05, 1.3), min_size=1, max_size=12)
 HELD = st.lists(st.frozensets(st.sampled_from(EXTRAS)), min_size=1, max_size=4)
-WORDS = st.lists(
-    st.sampled_from(["", *(corpus.buyer_line(act, 900, 0.4) for act in ear.ACTS)]),
-    min_size=1,
-    max_size=4,
-)
 
 
 def bids(task, seed, prices, packages=(frozenset(),), words=("",)):
@@ -252,17 +245,6 @@ def test_a_program_sends_extras_and_sees_its_values():
     assert "own.values" not in served.briefing(get_task("bazaar/open-3"))
     asks = ["Ask a seller" in served.briefing(task) for task in (PACKAGE, MUTE)]
     assert asks == [True, False]
-
-
-def test_numbers_stand_for_every_package():
-    gym = BargainingEnv(PACKAGE.name)
-    vector, info = gym.reset(seed=4)
-    assert vector.shape == gym.observation_space.shape
-    assert info["action_mask"].shape == (gym.action_space.n,)
-    bid = 1 + 30 + 250 * PACKAGES.index(frozenset({"delivery", "later"}))
-    vector, _, over, _, info = gym.step(np.int64(bid))
-    assert not info["error"]
-    assert over or vector[-3:].tolist() == [1, 0, 1]
 
 
 # The planner
