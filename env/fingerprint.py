@@ -106,7 +106,7 @@ def of_parser(parse: Callable[[str, Any], Any], observations: Sequence[Any]) -> 
 def positions(task: Task, agent: str = "") -> list[Any]:
     """Observations of `agent`, by default the learner: its first and its last of some games."""
     turns = [game.trajectory(agent or task.learner) for game in fixed_games(task, most=len(PLANS))]
-    return [turn.observation for some in turns if some for turn in (some[0], some[-1])]
+    return [turn.observation for path in turns if path for turn in (path[0], path[-1])]
 
 
 def fixed_games(task: Task, in_every_seat: bool = False, most: int = SEEDS) -> list[Episode]:

@@ -267,14 +267,15 @@ def policy_hash(task_name: str, policy_name: str) -> str:
     if not is_model(policy_name):
         return fingerprints.of_policy(task, get_policy(task, policy_name))
     player, game = player_spec(policy_name), game_of(task)
-    asked = seat_hash(task, player.seat(game))
+    asked = seat_hash(task_name, player.seat(game))
     played = "" if player.weights else fingerprints.of_policy(task, player.policy(game))
     return fingerprint([asked, played])
 
 
-def seat_hash(task: Task, seat: ModelSeat) -> str:
+@cache  # models that differ in their weights share it
+def seat_hash(task_name: str, seat: ModelSeat) -> str:
     """The fingerprint of a model's seat: what it is asked, and what its replies amount to."""
-    seen = positions(task)
+    seen = positions(get_task(task_name))
     requests = [seat.request(obs, 0, ()) for obs in seen]
 
     def act(text: str, obs: Any) -> Any:

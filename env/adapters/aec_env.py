@@ -98,7 +98,7 @@ class NegotiationAEC(AECEnv):
         following = env.to_act(self.state_of_play)
         if following is None:
             shares = surplus_shares(self.task, self.state_of_play)
-            self.rewards = {one: shares[one] for one in self.agents}
+            self.rewards = {seat: shares[seat] for seat in self.agents}
             self.terminations = dict.fromkeys(self.agents, True)
             following = self.agents[0]
         self.agent_selection = following

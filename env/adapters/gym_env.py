@@ -117,8 +117,8 @@ def bazaar_vector(obs: Observation) -> Vector:
 
     Where bids stand, each is the best so far.
     """
-    table, own, unit = obs.table, obs.own, obs.table.item.list_price
-    tells, deadline = obs.tells, own.get("deadline")
+    table, private, unit = obs.table, obs.own, obs.table.item.list_price
+    tells, deadline = obs.tells, private.get("deadline")
     bids = accumulate(table.bids, max) if table.standing else table.bids
     manner = [getattr(tells, name, 0.0) for name in MANNER]
     return _vector(
@@ -129,8 +129,8 @@ def bazaar_vector(obs: Observation) -> Vector:
             len(table.past) / table.deals,
             table.deals / 10,
             obs.reservation / unit,
-            own.get("purse", 0.0) / unit,
-            own.get("discount", 1.0),
+            private.get("purse", 0.0) / unit,
+            private.get("discount", 1.0),
             0.0 if deadline is None else (deadline - table.round) / 10,
             deadline is not None,
             *_newest([ask / unit for ask in table.asks]),
@@ -153,15 +153,15 @@ def package_vector(obs: Observation) -> Vector:
 
 def arena_vector(obs: arena.Observation) -> Vector:
     """The market as the lab sees it: time and money, its jobs, all blocks, offers to it."""
-    market, own, horizon = obs.market, obs.own, obs.market.max_rounds
+    market, lab, horizon = obs.market, obs.own, obs.market.max_rounds
     scalars = [
         market.round_index / horizon,
         horizon / 10,
         market.queue.count(obs.agent) / 2,
-        own.budget / 100,
-        own.stake / 100,
-        own.batna / own.stake,
-        own.utility / own.stake,
+        lab.budget / 100,
+        lab.stake / 100,
+        lab.batna / lab.stake,
+        lab.utility / lab.stake,
         len(obs.others) / 4,
         market.coalitions_allowed,
     ]
@@ -171,11 +171,11 @@ def arena_vector(obs: arena.Observation) -> Vector:
             job.gpu_hours_required / 10,
             (job.on_time + job.late) / 10,
             (job.deadline_round - market.round_index) / 10,
-            job.full_value / own.stake,
+            job.full_value / lab.stake,
             job.min_reliability,
             job.partial_credit_allowed,
         )
-        for job in own.jobs
+        for job in lab.jobs
     ]
     blocks = [
         (

@@ -39,15 +39,15 @@ class ServedBazaar:
         self._client = GenericEnvClient(base_url=self._address).sync()
         self._client.connect()
         self._take(self._client.reset(task=self._task, seed=seed))
-        item, own = self._seen["bazaar"]["item"], self._seen["bazaar"]["own"]
-        known = [text.format(own[name]) for name, text in OWN.items() if own[name] is not None]
+        item, brief = self._seen["bazaar"]["item"], self._seen["bazaar"]["own"]
+        known = [text.format(brief[name]) for name, text in OWN.items() if brief[name] is not None]
         limit = (
             f"You are the {self._seen['seat']} of {item['name']} ({item['condition']}, list price"
-            f" {item['list_price']:g}). It is worth {own['reservation']:g} rupees to you, which the"
-            " other side does not know."
+            f" {item['list_price']:g}). It is worth {brief['reservation']:g} rupees to you, which"
+            " the other side does not know."
         )
-        if own["values"]:
-            worth = ", ".join(f"{name} {value:g}" for name, value in own["values"].items())
+        if brief["values"]:
+            worth = ", ".join(f"{name} {value:g}" for name, value in brief["values"].items())
             known.append(f"A bid may ask for extras, which are worth to you: {worth}.")
         return " ".join([limit, *known, self._table()])
 
@@ -104,11 +104,11 @@ class ServedBazaar:
         prices = table["asks" if self._seen["seat"] == "buyer" else "bids"]
         named = f"The other side's price is {prices[-1]:g}." if prices else "No price is named yet."
         words = table["moves"][-1]["message"] if prices else ""
-        said = f' It says: "{words}"' if words else ""
+        quoted = f' It says: "{words}"' if words else ""
         deal = f"Deal {table['deal']} of {table['deals']}, {table['item']['name']}. "
         rivals = f" Rivals: {sum(rival['active'] for rival in table['rivals'])}."
         return (
-            f"{deal if table['deals'] > 1 else ''}{named}{said}"
+            f"{deal if table['deals'] > 1 else ''}{named}{quoted}"
             f"{' You were outbid.' if table['outbid'] else ''}{rivals if table['rivals'] else ''}"
             f" Rounds left: {table['rounds'] - table['round']}."
         )

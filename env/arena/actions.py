@@ -147,7 +147,7 @@ def _is_text(value: Any, longest: int) -> bool:
 def _is_ids(value: Any) -> bool:
     if not isinstance(value, tuple) or len(value) > MOST_IDS:
         return False
-    return all(_is_text(one, LONGEST_ID) for one in value)
+    return all(_is_text(item, LONGEST_ID) for item in value)
 
 
 def _is_number(value: Any) -> bool:

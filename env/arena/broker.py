@@ -239,10 +239,10 @@ class Broker:
             if not set(requested).isdisjoint(ids):
                 continue
             owner, best = blocks[0].owner_lab_id, (self.least_gain / 2, None)
-            one = swaps[owner][:1]
+            single = swaps[owner][:1]
             wishes = [o.requested_blocks for o in obs.incoming if o.from_lab_id == owner]
-            wishes += [wish + one for wish in wishes if set(wish).isdisjoint(one)]
-            for given in dict.fromkeys(((), one, swaps[owner], *wishes)):
+            wishes += [wish + single for wish in wishes if set(wish).isdisjoint(single)]
+            for given in dict.fromkeys(((), single, swaps[owner], *wishes)):
                 adds = arena.trade_gain(then, given, (*requested, *ids), 0.0) - hoped
                 adds -= self.spare_price * len(given)
                 if adds <= self.least_gain:
@@ -313,8 +313,8 @@ class Broker:
         for offer in obs.incoming:
             wished = offer.requested_blocks
             if offer.from_lab_id == lab and wished and set(wished) <= set(given):
-                told = min(self.most_told, offer.payment / arena.CHARACTERS[kind].bid)
-                return _spread((told,), self.idle, self.worth)
+                named = min(self.most_told, offer.payment / arena.CHARACTERS[kind].bid)
+                return _spread((named,), self.idle, self.worth)
         if not given:
             return _spread((0.0,), self.idle, self.worth)
         most = self.swap_worth * (self.second_worth if len(given) > 1 else 1.0)
@@ -385,8 +385,8 @@ def belief(obs: arena.Observation, lab: str) -> dict[str, float]:
     for message in market.messages:
         if message.from_lab_id == lab and message.kind == "offer":
             for kind, sentences in arena.SENTENCES.items():
-                said = sum(message.message[:12] == sentence[:12] for sentence in sentences)
-                weights[kind] *= 0.02 + said / len(sentences)
+                matches = sum(message.message[:12] == sentence[:12] for sentence in sentences)
+                weights[kind] *= 0.02 + matches / len(sentences)
     for offer in (*market.offers.values(), *market.closed.values()):
         if offer.from_lab_id == lab and offer.ask and offer.to_lab_id == obs.agent:
             for kind in weights:
@@ -423,10 +423,10 @@ def pooled_booking(
     market, best = obs.market, (0.0, "", ())
     now, horizon = market.round_index, market.max_rounds
     theirs = dict.fromkeys(b for b in pool if market.blocks[b].owner_lab_id != obs.agent)
-    own = [b for b in obs.owned_blocks if b.status in arena.FREE]
+    free = [b for b in obs.owned_blocks if b.status in arena.FREE]
     usable = [
         block
-        for block in (*own, *(market.blocks[b] for b in sorted(theirs)))  # sets have no order
+        for block in (*free, *(market.blocks[b] for b in sorted(theirs)))  # sets have no order
         if arena.live_hours(block, now, horizon)
     ]
     jobs = [job for job in obs.open_jobs if job.joint or not joint]
@@ -444,9 +444,9 @@ def pooled_booking(
             dues = sum(max(1.0, rate * hours) for b, hours in size.items() if b in theirs)
             if dues + sum(block.energy_cost for block in blocks) > obs.own.budget:
                 continue
-            kept = gain - dues + _plan_without(obs, job, ids) - plan.gain
-            if kept > best[0]:
-                best = (kept, job.job_id, ids)
+            net = gain - dues + _plan_without(obs, job, ids) - plan.gain
+            if net > best[0]:
+                best = (net, job.job_id, ids)
     return best
 
 
@@ -506,8 +506,8 @@ def _to_trade(obs: arena.Observation, plan: arena.Plan) -> list[arena.Block]:
         for block in spare
         if joint and block.reliability >= joint[0].min_reliability
     ]
-    kept = min(useful)[1] if useful else ""
-    return [block for block in spare if block.block_id != kept]
+    reserved = min(useful)[1] if useful else ""
+    return [block for block in spare if block.block_id != reserved]
 
 
 def _find_pooled(obs: arena.Observation) -> tuple[str, ...]:
@@ -535,13 +535,13 @@ def _book_now(obs: arena.Observation, plan: arena.Plan) -> Iterator[Option]:
 def _plan_without(obs: arena.Observation, job: arena.Job, ids: Sequence[str]) -> float:
     """The gain of its best plan for its other jobs, without these blocks."""
     market = obs.market
-    own = [
+    free = [
         block
         for block in obs.owned_blocks
         if block.status in arena.FREE and block.block_id not in ids
     ]
     jobs = tuple(other for other in obs.own.jobs if other.job_id != job.job_id)
-    return arena.best_plan(own, jobs, market.round_index, market.max_rounds).gain
+    return arena.best_plan(free, jobs, market.round_index, market.max_rounds).gain
 
 
 def _requested_blocks(obs: arena.Observation) -> tuple[str, ...]:

@@ -95,7 +95,7 @@ class GpuBudgetNegotiationEnv:
     def payoffs(self, state: State) -> dict[str, float]:
         """Each lab's utility so far less its BATNA, in credits; 0 for an empty seat."""
         owns = {agent: state.private[agent] for agent in self.agents}
-        return {a: round(own.utility - own.batna, 2) if own else 0.0 for a, own in owns.items()}
+        return {a: round(lab.utility - lab.batna, 2) if lab else 0.0 for a, lab in owns.items()}
 
 
 def make_opening_offers(state: State) -> State:
@@ -135,12 +135,12 @@ def act(state: State, action: Action | Malformed) -> State:
         code, words = RULES[action.action_type](draft, agent, action)
     except Refused as refusal:
         return _end_turn(state, rest, Result(False, refusal.code, refusal.message), action)
-    own = draft.private[agent]
+    former = draft.private[agent]
     results = (Result(True, code, words),)
     if code == "finished":
         rest = () if agent == LEARNER else tuple([lab for lab in rest if lab != agent])
-        results += (settlement(own),)
-    draft.private[agent] = Own(*own[:-2], results, (*own.recent[-2:], action))
+        results += (settlement(former),)
+    draft.private[agent] = Own(*former[:-2], results, (*former.recent[-2:], action))
     return draft.state(rest)
 
 
@@ -149,9 +149,9 @@ def _end_turn(
 ) -> State:
     """The state after a turn that changed nothing but its lab's last result and actions."""
     market, agent = state.market, state.market.queue[0]
-    own = state.private[agent]
-    recent = own.recent if action is None else (*own.recent[-2:], action)
-    private = {**state.private, agent: Own(*own[:-2], (result,), recent)}
+    lab = state.private[agent]
+    recent = lab.recent if action is None else (*lab.recent[-2:], action)
+    private = {**state.private, agent: Own(*lab[:-2], (result,), recent)}
     return State(Market(*market[:4], rest, *market[5:]), private)
 
 
@@ -216,8 +216,8 @@ def grade(state: State) -> float:
     0 is what the lab could earn alone. 1 is every job done at no cost by a lab that could do
     nothing alone. Clipped to [-1, 1].
     """
-    own = state.private[LEARNER]
-    return max(-1.0, min(1.0, (own.utility - own.batna) / own.stake))
+    lab = state.private[LEARNER]
+    return max(-1.0, min(1.0, (lab.utility - lab.batna) / lab.stake))
 
 
 def _task(name: str, about: str) -> Task:

@@ -112,20 +112,20 @@ def judge(state: State, lab_id: str, text: str) -> Verdict:
 def _findings(obs: Observation, text: str, recent: set[tuple]) -> list[Finding]:
     """Every claim with its status, its kind for a reason, and its unweighted strength as points."""
     findings: list[Finding] = []
-    said: set[tuple] = set()
+    claimed: set[tuple] = set()
     for claim in claims(obs.market, obs.agent, text):
         status, points = claim.standing, 0.0
         if status == "claimed":
             about, checked = fact(obs, claim, obs.market.round_index), strength(obs, claim)
             if claim.bound:
                 status = "false" if checked is None else "bound"
-            elif about in said or (about in recent and checked is not None):
+            elif about in claimed or (about in recent and checked is not None):
                 status = "repeated"
             elif checked is None:
                 status = "false"
             else:
                 status, points = "holds", checked
-            said |= set() if claim.bound else {about}
+            claimed |= set() if claim.bound else {about}
         kind = CLAIMS[claim.kind]
         findings.append(Finding(kind.dimension, status, claim.start, claim.end, kind.about, points))
     return findings
@@ -176,15 +176,17 @@ def _reason(finding: Finding, text: str) -> str:
 
 
 def _summary(dimension: str, findings: list[Finding]) -> str:
-    own = [f for f in findings if f.dimension == dimension]
-    true = sum(f.status in ("holds", "outweighed") for f in own)
-    false = sum(f.status == "false" for f in own)
-    if not own:
+    matching = [f for f in findings if f.dimension == dimension]
+    true = sum(f.status in ("holds", "outweighed") for f in matching)
+    false = sum(f.status == "false" for f in matching)
+    if not matching:
         return f"No claim about {dimension} that can be checked."
-    rest = len(own) - true - false
+    rest = len(matching) - true - false
     counted = (("true", true), ("false", false), ("not counted", rest))
     parts = [f"{count} {word}" for word, count in counted if count]
-    return f"{len(own)} claim{'s' * (len(own) > 1)} about {dimension}: {', '.join(parts)}."
+    return (
+        f"{len(matching)} claim{'s' * (len(matching) > 1)} about {dimension}: {', '.join(parts)}."
+    )
 
 
 def decide(state: State, pitches: Mapping[str, str]) -> Decision:
@@ -352,15 +354,15 @@ def _reliability(obs: Observation) -> list[Wordings]:
 
 def _fairness(obs: Observation) -> list[Wordings]:
     market, owners = obs.market, live_blocks(obs.market)
-    own, given = owners.count(obs.agent), given_blocks(market, obs.agent)
+    held, given = owners.count(obs.agent), given_blocks(market, obs.agent)
     bids = [offer.payment for offer in obs.outgoing if offer.payment]
     facts: list[Wordings] = []
     if shortfall(market, obs.agent) > 0:
         facts.append(
             ("we hold less than an equal share", "our hours are below the average of all labs")
         )
-    elif own * len(market.labs) < len(owners):
-        facts.append((f"we own {own} of the {len(owners)} blocks",))
+    elif held * len(market.labs) < len(owners):
+        facts.append((f"we own {held} of the {len(owners)} blocks",))
     if bids:
         facts.append((f"we offer {max(bids):.2f} credits", f"we bid {max(bids):.2f} credits"))
     if given:

@@ -137,10 +137,10 @@ def margin(obs: Observation, other: str, given: Sequence[str] = ()) -> float:
 
     inf if the lab refuses all trades with `other`.
     """
-    own, kind = obs.own, obs.own.archetype or "cooperative"
+    lab, kind = obs.own, obs.own.archetype or "cooperative"
     if refuses(obs, other):
         return inf
-    wanted = CHARACTERS[kind].margin + JITTER * own.chance[obs.market.round_index]
+    wanted = CHARACTERS[kind].margin + JITTER * lab.chance[obs.market.round_index]
     if kind == "deadline_panicked":
         wanted -= PANIC * pressure(obs)
     least = max(0.5, wanted)

@@ -58,13 +58,15 @@ def _offers(obs: Observation) -> Iterator[Action]:
         for payment in PAYMENTS:
             if payment <= money:
                 yield Action("send_offer", owner, requested_block_ids=wanted, payment=payment)
-        for own in spare:
-            yield Action("send_offer", owner, block_ids=(own.block_id,), requested_block_ids=wanted)
-    for own in spare:
+        for given in spare:
+            yield Action(
+                "send_offer", owner, block_ids=(given.block_id,), requested_block_ids=wanted
+            )
+    for given in spare:
         for lab in sorted(present):
             for ask in ASKS:
                 yield Action(
-                    "send_offer", lab, block_ids=(own.block_id,), conditions=(("ask", ask),)
+                    "send_offer", lab, block_ids=(given.block_id,), conditions=(("ask", ask),)
                 )
 
 
@@ -133,17 +135,17 @@ def _bookings(obs: Observation) -> Iterator[Action]:
     """For each open job: its part of the best plan, its best set, and every sufficient block."""
     market = obs.market
     now, horizon = market.round_index, market.max_rounds
-    own = [b for b in _blocks_in(obs, LIVE) if b.energy_cost <= obs.own.budget]
+    usable = [b for b in _blocks_in(obs, LIVE) if b.energy_cost <= obs.own.budget]
     pooled = [block for block in usable_blocks(obs) if block.owner_lab_id != obs.agent]
     parts = {part.job_id: part.block_ids for part in own_plan(obs).parts}
     for job in obs.open_jobs:
         sets = {parts[job.job_id]: None} if job.job_id in parts else {}
         for part in best_plan(usable_blocks(obs), (job,), now, horizon).parts:
             sets[part.block_ids] = None
-        shared = shared_part(job, pooled, own, now, horizon) if job.joint else None
+        shared = shared_part(job, pooled, usable, now, horizon) if job.joint else None
         if shared is not None:
             sets[shared.block_ids] = None
-        for block in own:
+        for block in usable:
             gain = booking_gain(job, (block,), now, horizon)
             if live_hours(block, now, horizon) and gain is not None:
                 sets[(block.block_id,)] = None

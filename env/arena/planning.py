@@ -208,7 +208,7 @@ def _sets(spans: tuple[Span, ...], job: Job) -> list[tuple[float, int]]:
     rate = base * urgency / needed
     before = booked_value(job, had, had_late) if had or had_late else 0.0
     enough, left = 0 if partial else needed, hours_in_all - had - had_late
-    found, sets = [], [(0, had, had_late, 0.0)]  # sets: those that more blocks may join
+    complete, sets = [], [(0, had, had_late, 0.0)]  # sets: those that more blocks may join
     for bit, more, more_late, energy in usable:
         left -= more + more_late
         for mask, on_time, late, spent in tuple(sets):
@@ -218,10 +218,10 @@ def _sets(spans: tuple[Span, ...], job: Job) -> list[tuple[float, int]]:
                 credit = needed if lack <= 0 else on_time + LATE * (late if late < lack else lack)
                 added = rate * credit - before - spent
                 if added > 1e-9:
-                    found.append((added, mask | bit))
+                    complete.append((added, mask | bit))
             if on_time < needed and left and on_time + late + left >= enough:
                 sets.append((mask | bit, on_time, late, spent))
-    return sorted(found, reverse=True)
+    return sorted(complete, reverse=True)
 
 
 def spare_blocks(obs: Observation, plan: Plan, free: list[Block] | None = None) -> list[Block]:
@@ -293,9 +293,9 @@ def pooled_part(obs: Observation, plan: Plan, spare: Iterable[Block]) -> Part | 
             booked = [market.blocks[b] for b in part.block_ids]
             dues = pool_dues(obs, job, booked, coalition.share * part.gain)
             energy = sum(block.energy_cost for block in booked)
-            kept = part.gain - dues
-            if kept > (best.gain if best else 0.0) and dues + energy <= obs.own.budget:
-                best = part._replace(gain=kept)
+            net = part.gain - dues
+            if net > (best.gain if best else 0.0) and dues + energy <= obs.own.budget:
+                best = part._replace(gain=net)
     return best
 
 

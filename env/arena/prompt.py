@@ -120,8 +120,8 @@ def parse(completion: str, obs: arena.Observation) -> Action:
     listed, number = options(obs).get(verb, []), row[verb]
     if type(number) is int and 1 <= number <= len(listed):
         return listed[number - 1].action
-    some = f"its numbers are 1 to {len(listed)}" if listed else "there is none now"
-    return arena.Malformed(f"no {verb} {str(number)[:20]!r}; {some}")
+    choices = f"its numbers are 1 to {len(listed)}" if listed else "there is none now"
+    return arena.Malformed(f"no {verb} {str(number)[:20]!r}; {choices}")
 
 
 def schema(obs: arena.Observation) -> Mapping[str, Any]:

@@ -124,14 +124,14 @@ class Draft:
             self._book(payee, amount, account)
 
     def _book(self, lab: str, amount: float, account: str) -> None:
-        own = self.private[lab]
-        deals, pool = own.deals, own.pool
+        former = self.private[lab]
+        deals, pool = former.deals, former.pool
         if account == "deals":
             deals = round(deals + amount, 2)
         else:
             pool = round(pool + amount, 2)
-        budget = round(own.budget + amount, 2)
-        self.private[lab] = Own(own.archetype, budget, *own[2:9], deals, pool, *own[11:])
+        budget = round(former.budget + amount, 2)
+        self.private[lab] = Own(former.archetype, budget, *former[2:9], deals, pool, *former[11:])
 
     def leave_pool(self, block: Block) -> None:
         """Breaks the coalition to which `block` is committed, if it is; its owner withdraws it."""
@@ -162,8 +162,8 @@ class Draft:
         """Removes a block from its pool; `status` is the coalition's new breach status, if any."""
         for coalition in self.coalitions.values():
             if block_id in coalition.commitments:
-                kept = tuple(b for b in coalition.commitments if b != block_id)
-                changed = coalition._replace(commitments=kept)
+                remaining = tuple(b for b in coalition.commitments if b != block_id)
+                changed = coalition._replace(commitments=remaining)
                 self.put_coalition(changed._replace(breach_status=status) if status else changed)
 
     def void_offers(self) -> None:
@@ -304,10 +304,10 @@ def counter_offer(draft: Draft, agent: str, action: Action) -> Outcome:
 
 
 def reject_offer(draft: Draft, agent: str, action: Action) -> Outcome:
-    own = draft.offers.get(action.offer_id)
-    if own is not None and own.from_lab_id == agent:
-        draft.close_offer(own, "withdrawn")
-        return "offer_withdrawn", f"{own.offer_id} is withdrawn"
+    mine = draft.offers.get(action.offer_id)
+    if mine is not None and mine.from_lab_id == agent:
+        draft.close_offer(mine, "withdrawn")
+        return "offer_withdrawn", f"{mine.offer_id} is withdrawn"
     offer = _offer_to(draft, agent, action.offer_id)
     draft.close_offer(offer, "rejected")
     return "offer_rejected", f"{offer.offer_id} is turned down"
@@ -538,15 +538,15 @@ def allocate_to_job(draft: Draft, agent: str, action: Action) -> Outcome:
     for block, due in dues.items():
         draft.drop_commitment(block.block_id)
         draft.pay(agent, block.owner_lab_id, due, "pool")
-    own = draft.private[agent]
+    former = draft.private[agent]
     draft.private[agent] = Own(
-        own.archetype,
-        round(own.budget - energy, 2),
-        tuple([after if j.job_id == job.job_id else j for j in own.jobs]),
-        *own[3:7],
-        round(own.job_value + value, 2),
-        round(own.energy + energy, 2),
-        *own[9:],
+        former.archetype,
+        round(former.budget - energy, 2),
+        tuple([after if j.job_id == job.job_id else j for j in former.jobs]),
+        *former[3:7],
+        round(former.job_value + value, 2),
+        round(former.energy + energy, 2),
+        *former[9:],
     )
     draft.void_offers()
     return "job_allocated", f"{job.job_id} earns {value:.2f} for {energy:.2f} of energy"
@@ -641,20 +641,20 @@ def settle(draft: Draft) -> None:
     for offer in draft.offers.values():
         draft.close_offer(offer, "expired")
     for lab_id, lab in draft.labs.items():
-        own = draft.private[lab_id]
+        former = draft.private[lab_id]
         if not lab.finished:
-            draft.private[lab_id] = own._replace(results=(*own.results, settlement(own)))
+            draft.private[lab_id] = former._replace(results=(*former.results, settlement(former)))
 
 
-def settlement(own: Own) -> Result:
+def settlement(lab: Own) -> Result:
     """The settlement of one lab as a result: jobs done, and its accounts in credits."""
-    done = sum([job.completed for job in own.jobs])
+    done = sum([job.completed for job in lab.jobs])
     return Result(
         True,
         "final_settlement",
-        f"{done} of {len(own.jobs)} jobs done; jobs {own.job_value:.2f}, "
-        f"energy {0.0 - own.energy:.2f}, trades {own.deals:.2f}, "
-        f"pools {own.pool:.2f}: utility {own.utility:.2f}",
+        f"{done} of {len(lab.jobs)} jobs done; jobs {lab.job_value:.2f}, "
+        f"energy {0.0 - lab.energy:.2f}, trades {lab.deals:.2f}, "
+        f"pools {lab.pool:.2f}: utility {lab.utility:.2f}",
     )
 
 
@@ -707,10 +707,10 @@ def demand_surge(draft: Draft, nature: Nature) -> tuple[str, str | None]:
     """Every lab that has not left gets one more job, which raises its BATNA."""
     for lab_id, lab in draft.labs.items():
         if not lab.finished:
-            own = draft.private[lab_id]
-            batna = max(own.batna, batna_in_surge(nature, lab_id, draft.market.max_rounds))
-            draft.private[lab_id] = own._replace(
-                jobs=(*own.jobs, nature.surge[lab_id]), batna=batna
+            former = draft.private[lab_id]
+            batna = max(former.batna, batna_in_surge(nature, lab_id, draft.market.max_rounds))
+            draft.private[lab_id] = former._replace(
+                jobs=(*former.jobs, nature.surge[lab_id]), batna=batna
             )
     return "every lab has one more urgent job", None
 

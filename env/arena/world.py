@@ -94,13 +94,13 @@ def draw_world(name: str, size: Size, seats: Sequence[str], rng: np.random.Gener
     for index, lab in enumerate(present):
         budget = world.uniform(70, 130)
         reputation = world.uniform(0.35, 0.85)
-        own, other = kinds[:: -1 if OTHER_KIND[index] else 1]
+        kind, other = kinds[:: -1 if OTHER_KIND[index] else 1]
         owned = [
-            _block(f"b_{index}_{k}", lab, size.max_rounds, own, other, *world.take(6))
+            _block(f"b_{index}_{k}", lab, size.max_rounds, kind, other, *world.take(6))
             for k in range(size.blocks)
         ]
         jobs = tuple([
-            _job(f"j_{index}_{k}", size.max_rounds, own, other, k < size.joint, *world.take(8))
+            _job(f"j_{index}_{k}", size.max_rounds, kind, other, k < size.joint, *world.take(8))
             for k in range(size.jobs)
         ])  # fmt: skip
         blocks |= {block.block_id: block for block in owned}
@@ -190,14 +190,14 @@ def batna_in_surge(nature: Nature, lab: str, horizon: int) -> float:
 
     The blocks that its first plan leaves idle can do that job.
     """
-    own, job = nature.owns[lab], nature.surge.get(lab)
+    held, job = nature.owns[lab], nature.surge.get(lab)
     if job is None:
-        return own.batna
+        return held.batna
     owned = [block for block in nature.blocks.values() if block.owner_lab_id == lab]
-    parts = best_plan(owned, own.jobs, 0, horizon).parts
+    parts = best_plan(owned, held.jobs, 0, horizon).parts
     planned = {block_id for part in parts for block_id in part.block_ids}
     idle = [block for block in owned if block.block_id not in planned]
-    return round(own.batna + best_plan(idle, (job,), 0, horizon).gain, 2)
+    return round(held.batna + best_plan(idle, (job,), 0, horizon).gain, 2)
 
 
 def with_public_bands(market: Market, private: Any, queue: tuple[str, ...]) -> Market:
@@ -209,11 +209,11 @@ def with_public_bands(market: Market, private: Any, queue: tuple[str, ...]) -> M
             owned[block[6]] += live_hours(block, now, horizon)
     labs, demand = {}, 0
     for lab_id, lab in market.labs.items():
-        own = private[lab_id]
-        needs = [job.gpu_hours_required - job.on_time - job.late for job in own.jobs]
+        values = private[lab_id]
+        needs = [job.gpu_hours_required - job.on_time - job.late for job in values.jobs]
         wanted = sum([hours for hours in needs if hours > 0])
         demand += wanted
-        budget = band(own.budget, LOW_BUDGET, HIGH_BUDGET)
+        budget = band(values.budget, LOW_BUDGET, HIGH_BUDGET)
         scarcity = band(wanted / max(1, owned[lab_id]), LOW_DEMAND, HIGH_DEMAND)
         if (budget, scarcity) != (lab.public_budget_band, lab.public_demand):
             lab = Lab(*lab[:3], budget, scarcity, lab.finished)

@@ -233,58 +233,58 @@ def bluffs_outstanding(chance: tuple[tuple[float, ...], ...], rounds: int) -> in
 
 def classic_seller(obs: Observation, rng: np.random.Generator) -> Action:
     """The published seller's move. Its draws are private values; `rng` is not used."""
-    own: Terms = obs.own["terms"]
+    terms: Terms = obs.own["terms"]
     table = obs.table
     if not table.asks:
-        ask = obs.priced(own.anchor)
-        return Offer(ask, line(own.persona, "opening", obs, ask, obs.own["chance"][0][4]))
+        ask = obs.priced(terms.anchor)
+        return Offer(ask, line(terms.persona, "opening", obs, ask, obs.own["chance"][0][4]))
     t, offer = table.round, table.bids[-1]
     chance = obs.own["chance"]
     walk, bluff, late, pull_back, pick, pressure = chance[t - 1][:6]
-    if walk < own.walk_probability * t / own.rounds and offer < 0.9 * own.reserve:
-        return WalkAway(line(own.persona, "walk", obs, offer, pick))
-    if offer >= own.accept_at * table.asks[-1] or _accepts_late(own, offer, t, late):
-        return Accept(line(own.persona, "accept", obs, offer, pick))
-    bluffs = bluffs_outstanding(chance, t - 1) if own.persona == "deceptive" else 2
-    ask = scheduled_ask(own, table.asks, t, capitulation_rate(table.past), bluff < 0.3, bluffs)
+    if walk < terms.walk_probability * t / terms.rounds and offer < 0.9 * terms.reserve:
+        return WalkAway(line(terms.persona, "walk", obs, offer, pick))
+    if offer >= terms.accept_at * table.asks[-1] or _accepts_late(terms, offer, t, late):
+        return Accept(line(terms.persona, "accept", obs, offer, pick))
+    bluffs = bluffs_outstanding(chance, t - 1) if terms.persona == "deceptive" else 2
+    ask = scheduled_ask(terms, table.asks, t, capitulation_rate(table.past), bluff < 0.3, bluffs)
     countered = len(table.asks) > 1
     if countered:
-        ask = max(ask, 0.95 * (ask + offer) / 2, own.reserve)
+        ask = max(ask, 0.95 * (ask + offer) / 2, terms.reserve)
         fake = bluffs < 2 and bluff < 0.3
-        if own.persona == "deceptive" and bluffs + fake and pull_back < 0.25:
-            ask = max(ask, 1.03 * table.asks[-1], own.reserve)
+        if terms.persona == "deceptive" and bluffs + fake and pull_back < 0.25:
+            ask = max(ask, 1.03 * table.asks[-1], terms.reserve)
     ask = obs.priced(ask)
     if ask <= offer:
-        return Accept(line(own.persona, "accept", obs, offer, pick))
-    pushy = pressure < 0.2 + 0.3 * t / own.rounds
-    return Offer(ask, line(own.persona, "counter", obs, ask, pick, pushy))
+        return Accept(line(terms.persona, "accept", obs, offer, pick))
+    pushy = pressure < 0.2 + 0.3 * t / terms.rounds
+    return Offer(ask, line(terms.persona, "counter", obs, ask, pick, pushy))
 
 
-def _accepts_late(own: Terms, offer: float, t: int, draw: float) -> bool:
-    if offer < own.reserve or t / own.rounds <= 0.75:
+def _accepts_late(terms: Terms, offer: float, t: int, draw: float) -> bool:
+    if offer < terms.reserve or t / terms.rounds <= 0.75:
         return False
-    eager = (offer - own.reserve) / (own.anchor - own.reserve)
-    return draw < eager * t / own.rounds * own.late
+    eager = (offer - terms.reserve) / (terms.anchor - terms.reserve)
+    return draw < eager * t / terms.rounds * terms.late
 
 
 def scheduled_ask(
-    own: Terms, asks: tuple[float, ...], t: int, capitulated: float, bluffing: bool, bluffs: int
+    terms: Terms, asks: tuple[float, ...], t: int, capitulated: float, bluffing: bool, bluffs: int
 ) -> float:
     """The ask of the published schedule at round `t`, 2 decimals, before the bid is considered.
 
     `bluffing` says that the seller would fake a concession now, `bluffs` counts those that it has
     not taken back; it makes at most two. `capitulated` is the buyer's `capitulation_rate`.
     """
-    rate = min(0.25, own.rate * (1 - 0.3 * capitulated))
-    ask = own.anchor * (1 - rate * t)
-    if own.persona == "deceptive" and bluffing and bluffs < 2:
+    rate = min(0.25, terms.rate * (1 - 0.3 * capitulated))
+    ask = terms.anchor * (1 - rate * t)
+    if terms.persona == "deceptive" and bluffing and bluffs < 2:
         ask *= 0.92
-    elif own.persona == "impatient" and t <= 2:
+    elif terms.persona == "impatient" and t <= 2:
         ask *= 1 - 0.08 * t
-    elif own.persona == "collaborative" and len(asks) > 1:
+    elif terms.persona == "collaborative" and len(asks) > 1:
         # The published text says the buyer's last offer; the code used the seller's own last ask.
-        ask = 0.7 * ask + 0.3 * (1.1 * own.cost + asks[-1]) / 2
-    return round(max(ask, own.reserve), 2)
+        ask = 0.7 * ask + 0.3 * (1.1 * terms.cost + asks[-1]) / 2
+    return round(max(ask, terms.reserve), 2)
 
 
 # The scripted buyers of the published game: contestants, and rivals where several buyers compete.

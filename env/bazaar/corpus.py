@@ -102,10 +102,10 @@ def line(
     if speech.reaction:
         parts.append(part("reaction", speech.reaction))
     if speech.topic:
-        told = part(speech.topic, speech.content, speech.cost)
+        claim = part(speech.topic, speech.content, speech.cost)
         if speech.mark != "plain":
-            told = f"{told[:-1]}, {pick(language, use, 'mark', speech.mark, draw, item)}{stop}"
-        parts.append(told)
+            claim = f"{claim[:-1]}, {pick(language, use, 'mark', speech.mark, draw, item)}{stop}"
+        parts.append(claim)
     parts.append(f"{rupees(ask)}{stop}")
     if speech.style:
         parts.append(part("style", speech.style))

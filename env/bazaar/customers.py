@@ -78,9 +78,9 @@ def gain(s: Any, plea: str) -> Any:
     return np.where(moving == plea, PLEASED, ANNOYED)
 
 
-def effect(s: Any, plea: str, said: Iterable[str]) -> tuple[Any, Any]:
-    """What a plea, "" for none, adds to mood and temper after those that were `said`."""
-    if not plea or plea in said:
+def effect(s: Any, plea: str, pleaded: Iterable[str]) -> tuple[Any, Any]:
+    """What a plea, "" for none, adds to mood and temper after those `pleaded` before."""
+    if not plea or plea in pleaded:
         return 0.0, market.REPEATED if plea else 0.0
     gained = gain(s, plea)
     return gained, np.where(gained < 0, market.DISLIKED, 0.0)
@@ -88,16 +88,16 @@ def effect(s: Any, plea: str, said: Iterable[str]) -> tuple[Any, Any]:
 
 def listen(s: Any, messages: Iterable[str]) -> Heard:
     """What a seller's lines so far came to with a buyer; `s` may have arrays."""
-    mood, temper, said = 0.0, 0.0, set()
+    mood, temper, pleaded = 0.0, 0.0, set()
     for plea in map(plea_in, messages):
-        gained, more = effect(s, plea, said)
+        gained, more = effect(s, plea, pleaded)
         mood, temper = mood + gained, temper + more
-        said |= {plea}
+        pleaded |= {plea}
     return Heard(np.clip(mood, *market.MOOD), temper)
 
 
 def claim_at(
-    s: Person, t: int, own: Mapping[str, Any], ask: int, price: int, course: Course, heard: Heard
+    s: Person, t: int, values: Mapping[str, Any], ask: int, price: int, course: Course, heard: Heard
 ) -> str:
     """What it says with its bid number `t`, from 1: a key of WORDS, "" for nothing.
 
@@ -106,13 +106,13 @@ def claim_at(
     than the ask.
     """
     risk = float(people.hazard(s, course._replace(rise=0.0), False, heard.mood, heard.temper))
-    warns, dear = risk >= market.WARNS, own["quote"] < price
+    warns, dear = risk >= market.WARNS, values["quote"] < price
     if warns:
         return "outside" if s.rival and dear else "patience_low"
-    first = int(own["chance"][0]["topic"] * 2)
+    first = int(values["chance"][0]["topic"] * 2)
     keys = []
     for topic in (TOPICS[first], TOPICS[1 - first], "limit"):
-        content, _ = people.claim(s, topic, ask, own["stories"][topic][0])
+        content, _ = people.claim(s, topic, ask, values["stories"][topic][0])
         key = WORDS.get((topic, content), "")
         keys += [key] if key and (dear or key != "outside") else []
     return keys[t - 1] if t <= len(keys) else ""
@@ -120,9 +120,9 @@ def claim_at(
 
 def buyer(obs: Observation, rng: np.random.Generator, *, mute: bool, use: str) -> Action:
     """The buyer's move. Its draws are private values; `rng` is not used."""
-    own, table, price = obs.own, obs.table, obs.ask
-    s, language, t = own["stance"], own["language"], table.round + 1
-    u, flip = own["chance"][t], partial(image, table.item.list_price, s.unit)
+    private, table, price = obs.own, obs.table, obs.ask
+    s, language, t = private["stance"], private["language"], table.round + 1
+    u, flip = private["chance"][t], partial(image, table.item.list_price, s.unit)
     asks, first = [s.opening, *map(flip, table.bids)], t == 1
     course, ask = people.follow(s.list_price, map(flip, table.asks), asks), asks[-1]
     lines = (move.action.message for move in table.moves if move.agent == "seller")
@@ -139,8 +139,8 @@ def buyer(obs: Observation, rng: np.random.Generator, *, mute: bool, use: str) -
         ask = int(people.rounded(s, ask, people.wish(s, ask, course, first), course.best))
     ask = max(ask, int(course.best) + 1)
     line = corpus.closed(rupees(flip(ask)), language)
-    if not mute and (key := claim_at(s, t, own, ask, price, course, heard)):
-        named = own["quote"] if key == "outside" else 0
+    if not mute and (key := claim_at(s, t, private, ask, price, course, heard)):
+        named = private["quote"] if key == "outside" else 0
         words = corpus.pick(language, use, "buyer", key, u["line"], table.item, named)
         line = f"{corpus.closed(words, language)} {line}"
     return Offer(flip(ask), line)

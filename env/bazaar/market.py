@@ -305,7 +305,7 @@ def draw_extras(
     extras: Sequence[str], item: Any, s: Stance, rng: np.random.Generator
 ) -> tuple[dict[str, int], dict[str, int], dict[str, Told]]:
     """The buyer's values, the seller's costs, in rupees, and what the seller says of them."""
-    values, costs, told = {}, {}, {}
+    values, costs, stories = {}, {}, {}
     for name in extras:
         worth, level, burden, weight, honest, lie, padding = rng.random(7).tolist()
         values[name] = round(item.list_price * extra_share(worth, level, HEAVY_VALUE))
@@ -315,8 +315,8 @@ def draw_extras(
         named = named_share(cost, is_honest, padding)
         evades = not is_honest and lie < EVADES
         amount = 0 if evades else max(1, round(item.list_price * named))
-        told[name] = Told(amount, bool(named > DEAR), is_honest)
-    return values, costs, told
+        stories[name] = Told(amount, bool(named > DEAR), is_honest)
+    return values, costs, stories
 
 
 def extra_share(coin: Any, level: Any, heavy: tuple[float, float]) -> Any:
@@ -442,7 +442,7 @@ def listen(s: Any, moves: Any, chance: Any, quote: int | None, read: Any = act_i
     Each change of the package tries its temper.
     """
     mood = temper = 0.0
-    said: set[str] = set()
+    acts: set[str] = set()
     t, best, last, package = 0, 0, Heard(), None
     for move in moves:
         if move.agent != "buyer":
@@ -451,10 +451,10 @@ def listen(s: Any, moves: Any, chance: Any, quote: int | None, read: Any = act_i
         package = move.action.extras
         t, best, gain, caught = t + 1, max(best, move.action.price), 0.0, False
         act, named = read(move.action.message)
-        if act in said:
+        if act in acts:
             temper += REPEATED
         elif act:
-            said.add(act)
+            acts.add(act)
             holds = True
             if act == "flaw":
                 holds = s.flaw
@@ -494,33 +494,33 @@ class Position(NamedTuple):
 
 
 def speech_at(
-    s: Stance, t: int, own: Mapping[str, Any], heard: Heard, at: Position | None = None
+    s: Stance, t: int, private: Mapping[str, Any], heard: Heard, at: Position | None = None
 ) -> Speech:
     """What the seller says in round `t`, 0 for its opening, after what it heard.
 
     Without a position it speaks by version 2.
     """
-    u = own["chance"][t]
+    u = private["chance"][t]
     style = s.type
     if u["style"] >= OWN_STYLE:
         others = [name for name in TYPES if name != style]
         style = others[int(u["other"] * len(others))]
     reaction = reaction_to(heard, u["reacts"])
     asked = heard.act.removeprefix("ask_") if is_question(heard.act) else ""
-    told = own.get("told", {})
-    asked = asked if asked in (*own["stories"], *told) else ""
+    extras = private.get("told", {})
+    asked = asked if asked in (*private["stories"], *extras) else ""
     if not asked and at and sum(at.risks.values()) >= WARNS:  # who is about to leave says so
-        topic, content = warning(s, own["stories"]["time"], at.risks)
+        topic, content = warning(s, private["stories"]["time"], at.risks)
         cost, true = 0, True
     else:
         most = CLAIMS if at else s.rounds + 1
-        topic = asked or unasked(own["chance"], t, tuple(told) or TOPICS, CLAIM_RATE, most)
+        topic = asked or unasked(private["chance"], t, tuple(extras) or TOPICS, CLAIM_RATE, most)
         if not topic:
             return Speech(style, reaction=reaction)
-        if topic in told:
-            content, cost, true = extra_story(told[topic], bool(asked))
+        if topic in extras:
+            content, cost, true = extra_story(extras[topic], bool(asked))
         else:
-            content, cost, true = story(s, topic, *own["stories"][topic], bool(asked))
+            content, cost, true = story(s, topic, *private["stories"][topic], bool(asked))
         if (
             at and topic == "cost" and cost and not at.best < cost <= at.ask
         ):  # it would contradict its prices
@@ -532,13 +532,13 @@ def speech_at(
     return Speech(style, topic, content, cost, mark, reaction)
 
 
-def extra_story(told: Told, asked: bool) -> tuple[str, int, bool]:
+def extra_story(claim: Told, asked: bool) -> tuple[str, int, bool]:
     """Content, named cost and truth of what a seller says on an extra; a number if `asked`."""
-    if not told.amount:
+    if not claim.amount:
         return "evade", 0, True
     if asked:
-        return "price", told.amount, told.honest
-    return "dear" if told.dear else "cheap", 0, told.honest
+        return "price", claim.amount, claim.honest
+    return "dear" if claim.dear else "cheap", 0, claim.honest
 
 
 def unasked(chance: Any, t: int, topics: Sequence[str], rate: float, most: int) -> str:
@@ -589,11 +589,11 @@ def story(
     price = "price" if asked else "about"
     awkward = {"cost": True, "time": s.pressed, "wear": s.flaw, "rival": not s.rival}[topic]
     if not awkward:
-        said = {"time": "long", "wear": "none", "rival": "yes"}[topic]
-        return ("evade", 0, True) if honest < SHY else (said, 0, True)
+        denial = {"time": "long", "wear": "none", "rival": "yes"}[topic]
+        return ("evade", 0, True) if honest < SHY else (denial, 0, True)
     if honest < s.honesty:
-        told = {"cost": price, "time": "short", "wear": "flaw", "rival": "evade"}[topic]
-        return told, nearest(s.cost, step) if topic == "cost" else 0, True
+        truth = {"cost": price, "time": "short", "wear": "flaw", "rival": "evade"}[topic]
+        return truth, nearest(s.cost, step) if topic == "cost" else 0, True
     if lie < EVADES:
         return "evade", 0, True
     denied = {"cost": price, "time": "long", "wear": "none", "rival": "yes"}[topic]
@@ -610,23 +610,25 @@ def nearest(price: float, step: int) -> int:
 
 def seller(obs: Observation, rng: np.random.Generator, *, mute: bool, use: str) -> Action:
     """The seller's move. Its draws are private values; `rng` is not used."""
-    own, costs = obs.own, obs.own.get("costs", {})
+    private, costs = obs.own, obs.own.get("costs", {})
     table = count_bids(obs.table, costs)
-    s, chance, t, third = own["stance"], own["chance"], table.round, table.version == 3
-    line, tongue = chance[t]["line"], own["language"]
+    s, chance, t, third = private["stance"], private["chance"], table.round, table.version == 3
+    line, tongue = chance[t]["line"], private["language"]
 
     def speak(ask: int, heard: Heard, at: Position, standing: int | None = None) -> Offer:
         if mute:
             return Offer(ask, f"{rupees(ask)}.")
-        speech = speech_at(s, t, own, heard, at if third else None)
-        told = (speech, ask, standing, line, tongue, use)
-        return Offer(ask, corpus.line(*told, table.item) if third else say(*told))
+        speech = speech_at(s, t, private, heard, at if third else None)
+        arguments = (speech, ask, standing, line, tongue, use)
+        return Offer(ask, corpus.line(*arguments, table.item) if third else say(*arguments))
 
     if not table.asks:
         return speak(s.opening, Heard(), Position(s.opening, 0))
     best, last = max(table.bids), table.asks[-1]
     before = max(table.bids[:-1], default=LOW_BID * s.opening)
-    heard = listen(s, table.moves, chance, own["quote"], hear_nothing if mute else reader(table))
+    heard = listen(
+        s, table.moves, chance, private["quote"], hear_nothing if mute else reader(table)
+    )
     ask = int(min(last, ask_at(s, t, best, chance[t]["early"])))
     ask = max(ask, best + 1)
     soft = softness(s, t, rises_in(table.bids, s.opening), table.version)
@@ -660,18 +662,18 @@ def market_grade(state: Any, seat: str = "buyer") -> float:
     if not state.table.past:
         return 0.0
     (instance,), (deal,) = state.private["nature"], state.table.past
-    own = getattr(instance, seat)
+    private = getattr(instance, seat)
     width = instance.buyer["reservation"] + package_gain(instance) - instance.seller["reservation"]
-    kept = share_kept(own, deal.rounds)
+    share = share_kept(private, deal.rounds)
     if deal.price is None:
-        return kept if width <= 0 else 0.0
-    limit = own["reservation"] + amount_of(
-        deal.extras, own.get("values" if seat == "buyer" else "costs", {})
+        return share if width <= 0 else 0.0
+    limit = private["reservation"] + amount_of(
+        deal.extras, private.get("values" if seat == "buyer" else "costs", {})
     )
     gain = deal.price - limit if seat == "seller" else limit - deal.price
     if width <= 0 or gain < 0:
         return max(-1.0, gain / instance.item.list_price)
-    return kept * gain / width
+    return share * gain / width
 
 
 def market_task(name: str, market: Market, seller_type: str = "") -> Task:

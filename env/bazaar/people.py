@@ -254,10 +254,10 @@ def act_in(text: str) -> tuple[str, int]:
 
 
 def speech_at(
-    s: Person, t: int, own: Mapping[str, Any], heard: Heard, ask: int, course: Course
+    s: Person, t: int, private: Mapping[str, Any], heard: Heard, ask: int, course: Course
 ) -> Speech:
     """What it says with an `ask` in round `t`, 0 for its opening, after what it heard."""
-    u = own["chance"][t]
+    u = private["chance"][t]
     style = s.type
     if u["style"] >= market.OWN_STYLE:
         others = [name for name in TYPES if name != style]
@@ -265,7 +265,7 @@ def speech_at(
     reaction = market.reaction_to(heard, u["reacts"])
     if heard.act in QUESTIONS:
         topic = heard.act.removeprefix("ask_")
-        content, cost, true = story(s, topic, *own["stories"][topic], True)
+        content, cost, true = story(s, topic, *private["stories"][topic], True)
         if cost and not course.best < cost <= ask:  # it would contradict its own prices
             content, cost = "evade", 0
     else:
@@ -273,8 +273,8 @@ def speech_at(
         risk = float(hazard(s, course._replace(rise=0.0), False, heard.mood, heard.temper))
         if t and risk >= WARNS:  # whoever is about to leave says so, truly
             topic, content = ("rival", "yes") if s.rival else ("patience", "low")
-        elif topic := unasked(own["chance"], t, TOPICS, CLAIM_RATE, CLAIMS):
-            content, true = claim(s, topic, ask, own["stories"][topic][0])
+        elif topic := unasked(private["chance"], t, TOPICS, CLAIM_RATE, CLAIMS):
+            content, true = claim(s, topic, ask, private["stories"][topic][0])
     if not content:
         return Speech(style, reaction=reaction)
     marks = np.cumsum(market.MARK_CHANCES[true])
@@ -300,31 +300,31 @@ def claim(s: Person, topic: str, ask: int, u: float) -> tuple[str, bool]:
 
 def seller(obs: Observation, rng: np.random.Generator, *, mute: bool, use: str) -> Action:
     """The seller's move. Its draws are private values; `rng` is not used."""
-    own, table = obs.own, obs.table
-    s, chance, t = own["stance"], own["chance"], table.round
+    private, table = obs.own, obs.table
+    s, chance, t = private["stance"], private["chance"], table.round
     line = chance[t]["line"]
 
     def speak(ask: int, heard: Heard, course: Course) -> Offer:
         if mute:
             return Offer(ask, f"{rupees(ask)}.")
         standing = int(course.best) if t and table.bids[-1] < course.best else None
-        speech = speech_at(s, t, own, heard, ask, course)
-        words = corpus.line(speech, ask, standing, line, own["language"], use, table.item)
+        speech = speech_at(s, t, private, heard, ask, course)
+        words = corpus.line(speech, ask, standing, line, private["language"], use, table.item)
         return Offer(ask, words)
 
     if not table.asks:
         return speak(s.opening, Heard(), Course())
     first, ask = t == 1, table.asks[-1]
     course = follow(s.opening, table.bids, table.asks)
-    heard = Heard() if mute else listen(s, table.moves, chance, own["quote"], act_in)
+    heard = Heard() if mute else listen(s, table.moves, chance, private["quote"], act_in)
     least = threshold(s, ask, course, heard.mood)
     least += NOISE * s.list_price * (2 * chance[t]["accepts"] - 1)
     if course.best >= min(max(s.reservation, least), ask):
-        done = phrases(own["language"], "seen")["accept", "deal"][0]
+        done = phrases(private["language"], "seen")["accept", "deal"][0]
         return Accept(done.replace("#", rupees(int(course.best))))
     risks = hazards(s, course, first, heard.mood, heard.temper)
     if reason := reason_drawn(risks, chance[t]["leaves"]):
-        words = corpus.pick(own["language"], use, "walk", reason, line, table.item)
+        words = corpus.pick(private["language"], use, "walk", reason, line, table.item)
         return WalkAway("" if mute else words)
     if chance[t]["gives"] < chance_to_give(s, course):
         ask = int(rounded(s, ask, wish(s, ask, course, first), course.best))

@@ -111,24 +111,24 @@ def _bid_to_hold(obs: Observation, made: Sequence[Action]) -> Offer | None:
 
 def _position(obs: Observation, seat: str) -> Iterator[str]:
     """The facts that do not change during a deal."""
-    table, own = obs.table, obs.own
+    table, private = obs.table, obs.own
     item = f"{clean(table.item.name)}, {clean(table.item.condition)}".replace("_", " ")
     if seat == "buyer":
         limit = "" if table.standing else f" Limit {_inside(obs, obs.reservation)}."
         yield f"{item}.{limit}"
     else:
         yield f"{item}. List {percent_of(obs, table.item.list_price)}."
-    if own.get("quote") is not None and seat == "buyer":
-        yield f"Shop {percent_of(obs, own['quote'])}."
+    if private.get("quote") is not None and seat == "buyer":
+        yield f"Shop {percent_of(obs, private['quote'])}."
     for name, label in (("values", "Worth to you"), ("costs", "Cost to you")):
-        if name in own:
-            amounts = (f"{extra} {_inside(obs, own[name][extra])}" for extra in table.extras)
+        if name in private:
+            amounts = (f"{extra} {_inside(obs, private[name][extra])}" for extra in table.extras)
             yield f"{label}: {', '.join(amounts)}."
-    if "discount" in own:
-        yield f"Keeps {round(100 * own['discount'])}%."
+    if "discount" in private:
+        yield f"Keeps {round(100 * private['discount'])}%."
     if table.deals > 1:
         paid = " ".join("-" if d.price is None else f"{_share(d)}" for d in table.past[-HISTORY:])
-        purse = f", purse {_inside(obs, own['purse'])}" if "purse" in own else ""
+        purse = f", purse {_inside(obs, private['purse'])}" if "purse" in private else ""
         paid = f"Before, percent of the first ask: {paid}." if paid else "Before: none."
         yield f"Deal {len(table.past) + 1}/{table.deals}{purse}. {paid}"
     if table.seller_type and seat == "buyer":
@@ -392,8 +392,8 @@ def _price(amount: Any, obs: Observation, completion: str) -> float:
     if not 0 < amount <= HIGHEST:
         raise _refuse(f"a price is over 0 and at most {HIGHEST} percent", completion)
     asks = obs.table.asks
-    own = (asks[-1] if asks else None) if obs.agent == "seller" else obs.bid
-    for price in (_last_price(obs), own):
+    standing = (asks[-1] if asks else None) if obs.agent == "seller" else obs.bid
+    for price in (_last_price(obs), standing):
         if price is not None and amount == percent_of(obs, price):
             return price  # what reads the same is the same, whatever the rounding hid
     return obs.priced(unit(obs) * amount / 100)
@@ -477,8 +477,8 @@ def _move(verb: str, value: Mapping[str, Any], obs: Observation) -> dict[str, An
 
 def acts_left(obs: Observation) -> list[str]:
     """The acts that a buyer has not yet said in this deal and can say."""
-    said = {speech.act_in(m.action.message)[0] for m in obs.table.moves if m.agent == obs.agent}
-    barred = said if obs.own.get("quote") is not None else said | {"outside"}
+    used = {speech.act_in(m.action.message)[0] for m in obs.table.moves if m.agent == obs.agent}
+    barred = used if obs.own.get("quote") is not None else used | {"outside"}
     return sorted(SAID - barred)
 
 

@@ -175,10 +175,10 @@ class Bazaar:
         return State(table, "seller", private)
 
 
-def buyer_payoff(own: Mapping[str, Any], deal: Deal) -> float:
+def buyer_payoff(private: Mapping[str, Any], deal: Deal) -> float:
     """A buyer's surplus from a deal it made, in rupees. Delay discounts a gain, not a loss."""
-    gain = own["reservation"] + amount_of(deal.extras, own.get("values", {})) - deal.price
-    return gain * share_kept(own, deal.rounds) if gain > 0 else gain
+    gain = private["reservation"] + amount_of(deal.extras, private.get("values", {})) - deal.price
+    return gain * share_kept(private, deal.rounds) if gain > 0 else gain
 
 
 def amount_of(extras: Iterable[str], amounts: Mapping[str, int]) -> int:
@@ -235,27 +235,27 @@ def check_extras(offer: Offer, allowed: Sequence[str]) -> None:
         raise IllegalAction(f"extras are of {', '.join(allowed)}, and {named} is none of them")
 
 
-def share_kept(own: Mapping[str, Any], rounds: int) -> float:
+def share_kept(private: Mapping[str, Any], rounds: int) -> float:
     """The share of a gain that a buyer keeps after so many rounds, in [0, 1]; 0 past its deadline.
 
     1 if the buyer has no "discount", whatever its deadline: there the classic grader halves.
     """
-    if "discount" not in own:
+    if "discount" not in private:
         return 1.0
-    if own.get("deadline") is not None and rounds > own["deadline"]:
+    if private.get("deadline") is not None and rounds > private["deadline"]:
         return 0.0
-    return own["discount"] ** max(0, rounds - 1)
+    return private["discount"] ** max(0, rounds - 1)
 
 
-def check_bid(price: float, own: Mapping[str, Any], decimals: int) -> None:
-    """Raises IllegalAction unless a buyer with private values `own` may bid `price`."""
+def check_bid(price: float, private: Mapping[str, Any], decimals: int) -> None:
+    """Raises IllegalAction unless a buyer with these private values may bid `price`."""
     check_price(price, decimals)
-    check_budget(price, own)
+    check_budget(price, private)
 
 
-def check_budget(price: float, own: Mapping[str, Any]) -> None:
+def check_budget(price: float, private: Mapping[str, Any]) -> None:
     """Raises IllegalAction if `price` exceeds the purse, or without one the reservation price."""
-    budget = own.get("purse", own["reservation"])
+    budget = private.get("purse", private["reservation"])
     if price > budget:
         raise IllegalAction(f"the budget is {rupees(budget)}, and {rupees(price)} is more")
 

@@ -55,7 +55,7 @@ class MultiBuyerBazaar(Bazaar):
         owns = (instance.buyer, *(instance.rivals or (instance.buyer, instance.buyer)))
         fresh = {"bids": (), "pending": None, "outbid": False, "left": None}
         private = {
-            **{b: {**own, **fresh} for b, own in zip(BUYERS, owns, strict=True)},
+            **{b: {**values, **fresh} for b, values in zip(BUYERS, owns, strict=True)},
             "seller": {**instance.seller, "bids": (), "liking": liking},
             "nature": (instance,),
         }
@@ -65,19 +65,19 @@ class MultiBuyerBazaar(Bazaar):
         return MultiBuyerState(table, dict.fromkeys(BUYERS, True), count, "seller", private)
 
     def observe(self, state: MultiBuyerState, agent: str) -> Observation:
-        own = state.private[agent]
+        private = state.private[agent]
         if agent == "seller":
-            return Observation(agent, state.table._replace(bids=own["bids"]), own)
+            return Observation(agent, state.table._replace(bids=private["bids"]), private)
         rivals = tuple(
             Rival(name, state.active[name], state.closed_bids[name])
             for name in BUYERS
             if name != agent
         )
-        table = state.table._replace(bids=own["bids"], rivals=rivals, outbid=own["outbid"])
+        table = state.table._replace(bids=private["bids"], rivals=rivals, outbid=private["outbid"])
         if any(deal.price is not None and deal.buyer != agent for deal in table.past):
             # A loser never learns the price.
             table = table._replace(past=(), moves=table.moves[:-1])
-        return Observation(agent, table, own)
+        return Observation(agent, table, private)
 
     def payoffs(self, state: MultiBuyerState) -> dict[str, float]:
         """The surplus of the winner and of the seller in rupees; 0 for everyone else."""
@@ -99,28 +99,28 @@ class MultiBuyerBazaar(Bazaar):
     def check_offer(self, state: MultiBuyerState, offer: Offer) -> None:
         """Raise IllegalAction unless the side whose turn it is may make this offer."""
         check_extras(offer, ())
-        own = state.private[state.turn]
+        private = state.private[state.turn]
         if state.turn == "seller":
-            seen = state.table._replace(bids=own["bids"])
-            check_ask(offer.price, seen, own["bids"][-1] if own["bids"] else None)
+            seen = state.table._replace(bids=private["bids"])
+            check_ask(offer.price, seen, private["bids"][-1] if private["bids"] else None)
         else:
-            check_bid(offer.price, own, self.decimals)
+            check_bid(offer.price, private, self.decimals)
 
     def _seal(self, state: MultiBuyerState, agent: str, action: Action) -> MultiBuyerState:
-        own, ask = state.private[agent], state.table.asks[-1]
+        private, ask = state.private[agent], state.table.asks[-1]
         if isinstance(action, Offer):
             self.check_offer(state, action)
             pending = action.price
         elif isinstance(action, Accept):
-            check_budget(ask, own)
+            check_budget(ask, private)
             pending = ask
         elif isinstance(action, WalkAway):
             pending = None
         else:
             raise unknown_action(action)
-        bids = own["bids"] if pending is None else (*own["bids"], pending)
+        bids = private["bids"] if pending is None else (*private["bids"], pending)
         left = state.table.round + 1 if pending is None else None
-        sealed = {**own, "bids": bids, "pending": pending, "left": left}
+        sealed = {**private, "bids": bids, "pending": pending, "left": left}
         after = replace(state, private={**state.private, agent: sealed})
         waiting = [b for b in BUYERS[BUYERS.index(agent) + 1 :] if state.active[b]]
         return replace(after, turn=waiting[0]) if waiting else self._open_bids(after)
@@ -145,23 +145,23 @@ class MultiBuyerBazaar(Bazaar):
         return MultiBuyerState(table, active, closed, "seller", private)
 
     def _sell_to_best(self, state: MultiBuyerState, action: Action) -> MultiBuyerState:
-        table, own = state.table, state.private["seller"]
-        seen_by_seller = table._replace(bids=own["bids"])
-        tells = self.manner(seen_by_seller, own) if self.manner and own["bids"] else None
+        table, private = state.table, state.private["seller"]
+        seen_by_seller = table._replace(bids=private["bids"])
+        tells = self.manner(seen_by_seller, private) if self.manner and private["bids"] else None
         after = table._replace(moves=(*table.moves, Move("seller", action, tells)))
         if isinstance(action, Offer):
             self.check_offer(state, action)
             after = after._replace(asks=(*table.asks, action.price))
-            if own["bids"] and table.round >= table.rounds:
+            if private["bids"] and table.round >= table.rounds:
                 return self._finish(state, after, EndReason.DEADLINE, "seller")
             first = next(b for b in BUYERS if state.active[b])
             return replace(state, table=after, turn=first)
         if isinstance(action, Accept):
-            if not own["bids"]:
+            if not private["bids"]:
                 raise IllegalAction("there is no bid to accept yet; open with an asking price")
-            price = own["bids"][-1]
+            price = private["bids"][-1]
             tied = [b for b in BUYERS if state.active[b] and state.private[b]["pending"] == price]
-            winner = next(b for b in own["liking"] if b in tied)
+            winner = next(b for b in private["liking"] if b in tied)
             return self._finish(state, after, EndReason.AGREEMENT, "seller", price, winner)
         if isinstance(action, WalkAway):
             return self._finish(state, after, EndReason.WALKAWAY, "seller")

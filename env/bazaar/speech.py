@@ -35,7 +35,7 @@ def language_of(text: str) -> str:
 @cache
 def _vocabulary(language: str) -> frozenset[str]:
     """The words of a language's phrases that stand in no phrase of another one."""
-    found = {
+    spoken = {
         name: {
             token
             for use in ("seen", "unseen")
@@ -45,8 +45,8 @@ def _vocabulary(language: str) -> frozenset[str]:
         }
         for name in LANGUAGES
     }
-    others = set().union(*(words for name, words in found.items() if name != language))
-    return frozenset(found[language] - others)
+    others = set().union(*(words for name, words in spoken.items() if name != language))
+    return frozenset(spoken[language] - others)
 
 
 @cache
@@ -55,11 +55,11 @@ def phrases(language: str, use: str) -> Phrases:
 
     A family without unseen phrases has the seen ones for both uses.
     """
-    found: dict[tuple[str, str], dict[str, list[str]]] = {}
+    by_key: dict[tuple[str, str], dict[str, list[str]]] = {}
     for row in read_rows("bazaar/phrases.csv"):
-        by_use = found.setdefault((row["family"], row["key"]), {"seen": [], "unseen": []})
+        by_use = by_key.setdefault((row["family"], row["key"]), {"seen": [], "unseen": []})
         by_use[row["use"]].append(row[language])
-    return {key: tuple(by_use[use] or by_use["seen"]) for key, by_use in found.items()}
+    return {key: tuple(by_use[use] or by_use["seen"]) for key, by_use in by_key.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,13 +124,13 @@ def _cues() -> Mapping[str, Mapping[tuple[str, str], float]]:
 @cache
 def _whole() -> Mapping[frozenset[str], set[tuple[str, str]]]:
     """The families and keys of each set of tokens that is a whole segment of a seen phrase."""
-    found: dict[frozenset[str], set[tuple[str, str]]] = {}
+    segments: dict[frozenset[str], set[tuple[str, str]]] = {}
     for language in LANGUAGES:
         for (family, key), options in phrases(language, "seen").items():
             if family in READ:
                 for segment in (part for option in options for part in _SEGMENT.split(option)):
-                    found.setdefault(frozenset(_tokens(segment)), set()).add((family, key))
-    return found
+                    segments.setdefault(frozenset(_tokens(segment)), set()).add((family, key))
+    return segments
 
 
 @cache
@@ -145,8 +145,8 @@ def _reminders() -> frozenset[frozenset[str]]:
 
 
 def _tokens(text: str) -> list[str]:
-    found = (token.strip(".,!?।'\"") for token in _PRICE.sub("#", text).lower().split())
-    return [token for token in found if token and token != "#"]
+    tokens = (token.strip(".,!?।'\"") for token in _PRICE.sub("#", text).lower().split())
+    return [token for token in tokens if token and token != "#"]
 
 
 def hear(text: str) -> Speech:
@@ -234,26 +234,26 @@ def _act_in(text: str) -> tuple[str, int]:
     text = _plain(text)
     prices: list[int] = []
 
-    def mark(found: re.Match) -> str:
-        if _NO_PRICE.match(text[found.end() :]):
-            return found[0]
-        prices.append(_rupees(found[1]))
+    def mark(match: re.Match) -> str:
+        if _NO_PRICE.match(text[match.end() :]):
+            return match[0]
+        prices.append(_rupees(match[1]))
         return "@"
 
     line = _PRICE.sub(mark, text)
     hits = []
     for rank, (act, cue) in enumerate(_acts()):
-        for found in cue.finditer(line):
-            if act in ("flaw", "cash", "insult") and _denied(line, found):
+        for match in cue.finditer(line):
+            if act in ("flaw", "cash", "insult") and _denied(line, match):
                 continue
-            hits.append((found.start(), rank, act, found))
+            hits.append((match.start(), rank, act, match))
             break
     if not hits:
         return "", 0
-    _, _, act, found = min(hits, key=lambda hit: hit[:2])
-    if act == "flaw" and _asks(line, found):
+    _, _, act, match = min(hits, key=lambda hit: hit[:2])
+    if act == "flaw" and _asks(line, match):
         act = "ask_wear"
-    named = line[: found.end()].count("@")
+    named = line[: match.end()].count("@")
     return act, prices[named - 1] if act == "outside" and prices and named else 0
 
 
@@ -262,15 +262,15 @@ def _rupees(digits: str) -> int:
     return int(digits.replace(",", "")[:12] or 0)
 
 
-def _denied(line: str, found: re.Match) -> bool:
-    before, after = line[: found.start()], line[found.end() :]
+def _denied(line: str, match: re.Match) -> bool:
+    before, after = line[: match.start()], line[match.end() :]
     return bool(_DENIED_BEFORE.search(before) or _DENIED_AFTER.search(after))
 
 
-def _asks(line: str, found: re.Match) -> bool:
+def _asks(line: str, match: re.Match) -> bool:
     """Whether a sentence asks about the flaw that it names; one with a price bids in view of it."""
-    before = re.split(r"[.!?।]", line[: found.start()])[-1]
-    after = re.match(r"[^.!।?]*\?", line[found.end() :])
+    before = re.split(r"[.!?।]", line[: match.start()])[-1]
+    after = re.match(r"[^.!।?]*\?", line[match.end() :])
     return bool(after) and "@" not in before + after[0]
 
 

@@ -347,8 +347,8 @@ def keep_standing(line: Sequence[Token], spans: Sequence[tuple[int, int]]) -> li
     if not 0 < len(spans) <= MOST:
         return list(range(len(spans)))
     parts = _parts(line, spans)
-    kept = [k for k in range(len(spans)) if not _is_rejected(parts, k)]
-    return [k for k in kept if not any(later > k and _replaces(parts, k, later) for later in kept)]
+    left = [k for k in range(len(spans)) if not _is_rejected(parts, k)]
+    return [k for k in left if not any(later > k and _replaces(parts, k, later) for later in left)]
 
 
 def _parts(line: Sequence[Token], spans: Sequence[tuple[int, int]]) -> list[list[str]]:

@@ -195,8 +195,8 @@ def _group(line: Sequence[Token], i: int) -> Number | None:
         elif unit.key == "k" and unit.touches(digit) and digit.key in tuple("123456789"):
             tenths = digit.value / 10  # 3k5 is 3,500, but 2k19 is not
             number = number._replace(value=number.value + tenths * times, end=number.end + 1)
-        elif (found := _and_part(line, number.end))[0]:
-            part, end = found
+        elif (followed := _and_part(line, number.end))[0]:
+            part, end = followed
             number = number._replace(value=number.value + part * times, end=end)
     return number
 
@@ -252,8 +252,8 @@ def _count(line: Sequence[Token], i: int) -> Number | None:
         value, j = value * 100 + second.value, second.end  # "four fifty", but not "fifteen twenty"
     elif line[j].kind == "part" and line[j].value < 1 and line[j - 1].touches(line[j]):
         value, j = value + line[j].value, j + 1  # 1½
-    elif (found := _and_part(line, j))[0]:
-        value, j = value + found[0], found[1]
+    elif (followed := _and_part(line, j))[0]:
+        value, j = value + followed[0], followed[1]
     elif line[j].key == "point" and (tenths := small_at(line, j + 1)) and tenths.value < 10:
         value, j = value + tenths.value / 10, tenths.end
     return Number(value, j, value)

@@ -33,7 +33,7 @@ def log_of(row: dict[str, Any]) -> EvalLog:
 
 def sample_of(game: dict[str, Any]) -> dict[str, Any]:
     """A game: the command that plays it, its moves where they are on record, its grade."""
-    roles = [("assistant" if own else "user", text) for own, text in game["moves"]]
+    roles = [("assistant" if is_learners else "user", text) for is_learners, text in game["moves"]]
     figures = game["figures"]
     return {
         "id": figures["seed"],

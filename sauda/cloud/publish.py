@@ -61,7 +61,7 @@ def write_dataset(folder: Path, space: str, seeds: int) -> None:
         _write_table(folder / "games", split, pd.concat(games[split], ignore_index=True))
     shown = load("episodes/showcase.json").data.as_json()["episodes"]
     names = ("task", "policy", "seed", "end", "grade")
-    rows = [{n: one[n] for n in names} | {"moves": json.dumps(one["moves"])} for one in shown]
+    rows = [{n: game[n] for n in names} | {"moves": json.dumps(game["moves"])} for game in shown]
     _write_table(folder / "transcripts", "holdout", pd.DataFrame(rows))
     _write_yaml(folder / "environment.yaml", _environment(space))
     _write_yaml(folder / "eval.yaml", _benchmark())
@@ -171,10 +171,12 @@ def _log(
     learner, samples = TASKS[task].learner, []
     for game in games:
         moves = game["moves"] if isinstance(game.get("moves"), list) else ()
-        said = [(move["agent"] == learner, json.dumps(move, ensure_ascii=False)) for move in moves]
+        listed = [
+            (move["agent"] == learner, json.dumps(move, ensure_ascii=False)) for move in moves
+        ]
         play = f"sauda play --task {task} --policy {player} --seed {game['seed']}"
         figures = {n: game[n] for n in game if n not in ("task", "policy", "moves", "replies")}
-        samples.append({"input": play, "moves": said, "figures": figures})
+        samples.append({"input": play, "moves": listed, "figures": figures})
     named = {"created": artifact.made["created"], "task": task, "model": player}
     return {**named, "metadata": about, "grade": grade, "games": samples}
 

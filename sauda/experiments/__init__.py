@@ -23,9 +23,9 @@ def index() -> dict[str, Entry]:
 def find(name: str) -> Any:
     """The `Experiment` of this name, imported; raises ValueError where there is none."""
     if name not in index():
-        for one in FILES:
-            if PurePath(one.file).stem == name:
-                raise ValueError(f"{one.file} is made by `{one.command}`")
+        for entry in FILES:
+            if PurePath(entry.file).stem == name:
+                raise ValueError(f"{entry.file} is made by `{entry.command}`")
         raise ValueError(f"no experiment {name!r}; experiments are {', '.join(index())}")
     import_module(MODULES[index()[name].kind])
     return import_module("sauda.experiments.base").EXPERIMENTS[name]

@@ -112,7 +112,7 @@ def _sized(task: Task, **changes: Any) -> Task:
 
 def _yardstick(task: Task, player: str, ends: list, gains: np.ndarray) -> dict[str, Any]:
     owns = [end.private[task.learner] for end in ends]
-    surplus = np.array([own.utility - own.batna for own in owns])
+    surplus = np.array([lab.utility - lab.batna for lab in owns])
     return {
         "task": task.name,
         "player": player,

@@ -247,13 +247,15 @@ def compare_models(
     """
     cells = comparison.cells()
     models = played.models_behind({name for _, name in cells}, comparison.game)
-    kept = {} if recorded is None else load_kept(comparison, models, recorded)
-    left = {cell: seeds[_count(kept.get(cell)) :] for cell, seeds in cells.items()}
+    reused = {} if recorded is None else load_kept(comparison, models, recorded)
+    left = {cell: seeds[_count(reused.get(cell)) :] for cell, seeds in cells.items()}
     left = {cell: seeds for cell, seeds in left.items() if seeds}
     new = play_cells(play_columns, left, here, comparison.batch, store or Store())
-    episodes = {cell: join([part[cell] for part in (kept, new) if cell in part]) for cell in cells}
+    episodes = {
+        cell: join([part[cell] for part in (reused, new) if cell in part]) for cell in cells
+    }
     if recorded is not None:
-        models = played.with_cpus(models, recorded["models"], match_kept(episodes, kept))
+        models = played.with_cpus(models, recorded["models"], match_kept(episodes, reused))
     return tabulate(comparison, episodes) | {"models": models}
 
 
@@ -261,11 +263,11 @@ def _count(columns: Columns | None) -> int:
     return len(columns["grade"]) if columns else 0
 
 
-def match_kept(episodes: Cells, kept: Cells) -> Iterator[played.Played]:
+def match_kept(episodes: Cells, reused: Cells) -> Iterator[played.Played]:
     """Per (task, policy) pair of a model: whether its games are kept, new, or both."""
     for cell, columns in episodes.items():
         if weights := weights_of(cell.policy):
-            had = _count(kept.get(cell))
+            had = _count(reused.get(cell))
             yield played.Played(weights, had > 0, had < _count(columns))
 
 
@@ -275,7 +277,7 @@ def load_kept(
     """The columns in `recorded` that are still the same: whole batches from the first seed on."""
     episodes = flat(recorded["episodes"])
     then = {(row["task"], row["policy"]): row["hashes"] for row in recorded["rows"]}
-    kept = {}
+    reused = {}
     for cell, seeds in comparison.cells().items():
         if cell not in episodes or then[cell] != hashes(cell):
             continue
@@ -284,8 +286,8 @@ def load_kept(
         had = len(episodes[cell]["grade"])
         count = len(seeds) if had >= len(seeds) else had - had % comparison.batch
         if same and count:
-            kept[cell] = take_first(episodes[cell], count)
-    return kept
+            reused[cell] = take_first(episodes[cell], count)
+    return reused
 
 
 # The tables -------------------------------------------------------------------------------------
@@ -335,7 +337,7 @@ def stage_gains(comparison: Comparison, episodes: Cells) -> Iterator[dict[str, A
         for on, mask in (("all", np.ones_like(unseen)), ("unseen", unseen)):
             if mask.sum() >= 2:
                 named = {"task": task_name, "before": before, "after": after, "on": on}
-                yield named | _difference(*(some[mask] for some in grades))
+                yield named | _difference(*(column[mask] for column in grades))
 
 
 def rivalries(comparison: Comparison, episodes: Cells) -> Iterator[dict[str, Any]]:
@@ -366,7 +368,7 @@ def _grades(episodes: Cells, task_name: str, *names: str) -> list[np.ndarray]:
         return []
     grades = [np.array(episodes[task_name, name]["grade"]) for name in names]
     n = min(map(len, grades))
-    return [some[:n] for some in grades]
+    return [column[:n] for column in grades]
 
 
 def _label(n: int, figure: str, interval: Sequence[float]) -> dict[str, Any]:
@@ -385,8 +387,8 @@ def _difference(ours: np.ndarray, theirs: np.ndarray) -> dict[str, Any]:
 def replay(artifact: Artifact, workers: int, root: Path) -> dict[str, Any]:
     """The data for `verify`: all tables, and the games of pairs that need no weights."""
     comparison, recorded = read_comparison(artifact), artifact.data.as_json()
-    cells, kept = comparison.cells(), flat(recorded["episodes"])
-    episodes = {cell: kept.get(cell) for cell in cells}
+    cells, recorded_columns = comparison.cells(), flat(recorded["episodes"])
+    episodes = {cell: recorded_columns.get(cell) for cell in cells}
     scripted = {cell: seeds for cell, seeds in cells.items() if not weights_of(cell.policy)}
     episodes |= play_cells(play_columns, scripted, workers)
     return tabulate(comparison, episodes) | {"models": recorded["models"]}

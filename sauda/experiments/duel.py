@@ -17,7 +17,7 @@ from sauda.language.lines import HINGLISH
 from sauda.language.phrases import language_of
 from sauda.llm.turn import new_game, play_games
 from sauda.played import bazaar_prompt, models_behind
-from sauda.players import BASE, BAYESIAN, LISTENER, TALKS, TUNED, is_model, player_spec
+from sauda.players import BASE, BAYESIAN, LISTENER, TALKS, TUNED, get_policy, is_model, player_spec
 from sauda.records.schemas.base import ModelSource, Number, Record, Table
 from sauda.records.seeds import first_seeds
 from sauda.records.store import Artifact
@@ -71,6 +71,8 @@ def duel(
     Hinglish in each move and agree, with few moves and short lines.
     """
     task, seeds = env.get_task(TASK), first_seeds(episodes)
+    for name in others:
+        get_policy(task, name)  # raises where there is none, before a model plays for minutes
     played = [new_game(task, seed) for seed in seeds]
     play_games(played, player_spec(TALKS))
     records = [record_game(game, TALKS) for game in played]

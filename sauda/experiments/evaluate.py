@@ -187,15 +187,15 @@ def row(
 ) -> dict[str, Any]:
     """The figures of one (task, policy) pair, all computed from the recorded columns."""
     game, task = game_of(cell.task), get_task(cell.task)
-    own, base = columns[cell], columns.get(cell._replace(policy=baseline))
-    count = Counter(own["end"])
+    played, base = columns[cell], columns.get(cell._replace(policy=baseline))
+    count = Counter(played["end"])
     return {
         **({"others": game.others} if game.others else {}),
         "task": cell.task,
         "policy": cell.policy,
-        "n": len(own["grade"]),
-        **{metric: summarize_metric(own, base, metric) for metric in game.columns.METRICS},
-        **game.columns.figures(task, own, worlds),
+        "n": len(played["grade"]),
+        **{metric: summarize_metric(played, base, metric) for metric in game.columns.METRICS},
+        **game.columns.figures(task, played, worlds),
         "ends": {meaning: count[letter] for letter, meaning in game.columns.ENDS.items()},
         "hashes": hashes(cell),
     }
@@ -221,7 +221,7 @@ def compare_rows(row: BazaarRow | ArenaRow, other: BazaarRow | ArenaRow, metric:
 
 def replay(artifact: Artifact, workers: int, root: Path) -> dict[str, Any]:
     """Every episode played again, and every row and table computed again from them."""
-    names, settings = [one.name for one in fields(EvaluationSpec)], artifact.settings()
+    names, settings = [field.name for field in fields(EvaluationSpec)], artifact.settings()
     if missing := [name for name in names if name not in settings]:
         raise ArtifactError(f"{artifact.file} has no {', '.join(missing)} in its config")
     return evaluate(EvaluationSpec(*(settings[name] for name in names)), workers)

@@ -90,14 +90,14 @@ def summarize(
     bins = np.array([bin_of(grade, edges) for grade in informed])
     planner, rows = grades["listener"], []
     for name in players:
-        own, adopted = grades[name], grades[learns_from(name)]
+        earned, adopted = grades[name], grades[learns_from(name)]
         rows.append({
             "player": name,
-            "grade": mean_of(own),
+            "grade": mean_of(earned),
             "adopted": mean_of(adopted),  # of the planner that learns no more
             "inference": difference_of(planner, adopted),
-            "control": difference_of(adopted, own),
-            "bins": [mean_of(own[bins == place]) for place in range(1, len(BINS) + 1)],
+            "control": difference_of(adopted, earned),
+            "bins": [mean_of(earned[bins == place]) for place in range(1, len(BINS) + 1)],
         })  # fmt: skip
     return {
         "task": TASK,

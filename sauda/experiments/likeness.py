@@ -151,7 +151,7 @@ def transitions(replies: Sequence[Reply]) -> list[np.ndarray]:
 
     NaN for leaving; 1 for taking the ask.
     """
-    found: list[list[float]] = [[], [], []]
+    by_gap: list[list[float]] = [[], [], []]
     for row, following in zip(replies, [*replies[1:], None], strict=True):
         if ANSWERS[row.answer] not in ("gives", "stands"):
             continue
@@ -160,8 +160,8 @@ def transitions(replies: Sequence[Reply]) -> list[np.ndarray]:
             continue
         same = following is not None and following.game == row.game
         share = (following.bid - max(row.before, row.bid)) / gap if same else 1.0
-        found[min(2, int(np.searchsorted((0.08, 0.2), gap)))].append(float(np.clip(share, 0, 1)))
-    return [np.array(shares) for shares in found]
+        by_gap[min(2, int(np.searchsorted((0.08, 0.2), gap)))].append(float(np.clip(share, 0, 1)))
+    return [np.array(shares) for shares in by_gap]
 
 
 # Distances ----------------------------------------------------------------------------------------
@@ -205,7 +205,7 @@ def farthest(a: np.ndarray, b: np.ndarray) -> float:
 
 def compare(replies: Sequence[Reply]) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """The tables `answers` and `distances`."""
-    fitted, kept = ([row for row in replies if row.half == half] for half in (0, 1))
+    fitted, held_out = ([row for row in replies if row.half == half] for half in (0, 1))
     played = simulate(fitted)
     answers, distances = [], []
     for after in AFTER:
@@ -215,14 +215,14 @@ def compare(replies: Sequence[Reply]) -> tuple[list[dict[str, Any]], list[dict[s
             named = dict(zip(ANSWERS, share.round(4).tolist(), strict=True))
             count = n if who == "people" else sum(situation(row) == after for row in played)
             answers.append({"after": after, "who": who, "n": count, **named})
-        a, b, c = (answered(rows, after) for rows in (fitted, kept, played))
+        a, b, c = (answered(rows, after) for rows in (fitted, held_out, played))
         distances.append({
-            "of": f"answers to a {after}", "n": sum(situation(row) == after for row in kept),
+            "of": f"answers to a {after}", "n": sum(situation(row) == after for row in held_out),
             "people": None, "simulated": None,
             "distance": round(float(np.abs(c - b).sum() / 2), 4),
             "between_halves": round(float(np.abs(a - b).sum() / 2), 4),
         })  # fmt: skip
-    samples = [distributions(rows) for rows in (fitted, kept, played)]
+    samples = [distributions(rows) for rows in (fitted, held_out, played)]
     for name in samples[0]:
         a, b, c = (sample[name] for sample in samples)
         distances.append({
@@ -315,9 +315,9 @@ def fit(replies: Sequence[Reply]) -> tuple[dict[str, people.Habit], dict[str, fl
     def objective(x: np.ndarray) -> float:
         return loss(*unpack(x), replies) + RIDGE * float(np.mean((x - start) ** 2))
 
-    found = minimize(objective, start, method="L-BFGS-B", options={"maxiter": ITERATIONS},
+    solution = minimize(objective, start, method="L-BFGS-B", options={"maxiter": ITERATIONS},
                      bounds=[(-4, 4)] * len(start))  # fmt: skip
-    return unpack(found.x)
+    return unpack(solution.x)
 
 
 @experiment(
@@ -349,11 +349,11 @@ def hear_labelled(dialogues: Sequence[Dialogue]) -> list[dict[str, Any]]:
             if row["seat"] != seat or row["line"] not in turns:
                 continue
             meant = set(row["meanings"].split())
-            found = ear.meanings(turns[row["line"]][int(row["turn"])].text, seat)
+            meanings = ear.meanings(turns[row["line"]][int(row["turn"])].text, seat)
             group = heard["none" if meant == {"none/none"} else "bears"]
             group[0] += 1
-            group[1] += bool(found & meant)
-            group[2] += bool(found) and not found & meant
+            group[1] += bool(meanings & meant)
+            group[2] += bool(meanings) and not meanings & meant
         (n, right, wrong), (others, _, taken) = heard.values()
         rows.append({
             "seat": seat, "n": n, "right": exact_share(right, n), "wrong": exact_share(wrong, n),
@@ -368,19 +368,21 @@ def _number(value: float) -> float:
 
 def tabulate(replies: Sequence[Reply]) -> dict[str, Any]:
     """Every table, from the answers of people."""
-    fitted, kept = ([row for row in replies if row.half == half] for half in (0, 1))
+    fitted, held_out = ([row for row in replies if row.half == half] for half in (0, 1))
     answers, distances = compare(replies)
     habits, shared = fit(fitted)
-    one = people.Habit(*np.average(table_of(people.HABITS), 0, table_of(people.HABITS)[:, 0]))
+    mean_habit = people.Habit(
+        *np.average(table_of(people.HABITS), 0, table_of(people.HABITS)[:, 0])
+    )
     sets = {"design": (people.HABITS, DESIGN), "two fitted": (habits, shared),
-            "one, the mean of the design": ({"even": one}, DESIGN)}  # fmt: skip
+            "one, the mean of the design": ({"even": mean_habit}, DESIGN)}  # fmt: skip
     return {
         "replies": [list(row) for row in replies],
         "answers": answers,
         "distances": distances,
         "fits": [
             {"habits": name, "fitted": round(loss(*numbers, fitted), 3),
-             "held_out": round(loss(*numbers, kept), 3), "n": len(kept)}
+             "held_out": round(loss(*numbers, held_out), 3), "n": len(held_out)}
             for name, numbers in sets.items()
         ],
         "habits": [

@@ -206,7 +206,7 @@ def rows_of(played: Mapping[Cell, Sequence[Figures]]) -> list[dict[str, Any]]:
     """A row per player and habit, and after them one over all habits."""
     names = dict.fromkeys(player for player, _ in played)
     return [
-        _row(name, habit, [one for key in habits for one in played[name, key]])
+        _row(name, habit, [game for key in habits for game in played[name, key]])
         for name in names
         for habit, habits in [*((key, [key]) for key in HABITS), ("all", list(HABITS))]
     ]

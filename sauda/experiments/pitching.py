@@ -186,8 +186,8 @@ def negotiation(advocate: Advocate, seed: int) -> Iterator[Round]:
         now = state.market.round_index
         strategy = advocate(tuple(history), _stream(seed, now, len(MARKET.agents)))
         obs = MARKET.observe(state, LEARNER)
-        own = arena.pitch_of(obs, strategy, _stream(seed, now, 0))
-        decision = arena.decide(state, {LEARNER: own} | opponents_pitches(state, seed))
+        pitch = arena.pitch_of(obs, strategy, _stream(seed, now, 0))
+        decision = arena.decide(state, {LEARNER: pitch} | opponents_pitches(state, seed))
         yield Round(state, strategy, decision)
         history.append((strategy, decision.verdicts[LEARNER].total))
         state = next_round(state, decision)
@@ -199,9 +199,9 @@ def _stream(seed: int, now: int, party: int) -> Rng:
 
 def _play_rounds(name: str, seed: int) -> Iterator[tuple[str, bool, float, int]]:
     """Of each round what the learner did, whether it won, its total and its lies."""
-    for one in negotiation(ADVOCATES[name], seed):
-        own = one.decision.verdicts[LEARNER]
-        yield one.strategy, one.decision.winner == LEARNER, own.total, own.lies
+    for played in negotiation(ADVOCATES[name], seed):
+        verdict = played.decision.verdicts[LEARNER]
+        yield played.strategy, played.decision.winner == LEARNER, verdict.total, verdict.lies
 
 
 def check_advocates(names: Sequence[str]) -> None:

@@ -312,7 +312,7 @@ Group = tuple[dict[str, Any], list[Sentence]]  # what a row is of, and its sente
 def by_group(readings: Sequence[Sentence], name: str, groups: Sequence[str]) -> Iterator[Group]:
     """Each reader and split, each group of sentences and all, and the readings there."""
     for reader, split, group in product(READERS, SPLITS, (*groups, "all")):
-        chosen = [one for one in readings if one["split"] == split and group in ("all", one[name])]
+        chosen = [row for row in readings if row["split"] == split and group in ("all", row[name])]
         of = {"reader": reader, "split": split, "language": "all", name: group, "n": len(chosen)}
         yield of, chosen
 

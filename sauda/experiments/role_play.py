@@ -82,8 +82,8 @@ def draw_deal(rng: np.random.Generator) -> tuple[Instance]:
     seller, buyer = (
         round(item.list_price * rng.uniform(*shares)) for shares in ((0.40, 0.80), (0.60, 1.10))
     )
-    own = {"reservation": buyer, "discount": discount, "purse": round(1.5 * item.list_price)}
-    return (Instance(item, own, {"reservation": seller}, rounds=rounds),)
+    private = {"reservation": buyer, "discount": discount, "purse": round(1.5 * item.list_price)}
+    return (Instance(item, private, {"reservation": seller}, rounds=rounds),)
 
 
 PAIR_TASK = Task(
@@ -236,7 +236,7 @@ def role_prompt(obs: Observation, decided: Offer | Accept | WalkAway) -> Message
     """
     table = obs.table
     moves = [(move.agent, move.action) for move in table.moves if move.agent in acts.SELLING]
-    said = [
+    lines = [
         acts.Turn(
             agent,
             announce(action) if action.message else acts.format_amount(action.price, acts.RUPEES),
@@ -252,7 +252,7 @@ def role_prompt(obs: Observation, decided: Offer | Accept | WalkAway) -> Message
             table.item.name, table.item.category, table.item.list_price, acts.RUPEES
         ),
         values={obs.agent: {"limit": obs.reservation}, other: {}},
-        turns=(*said, acts.Turn(obs.agent, UNSAID, act)),
+        turns=(*lines, acts.Turn(obs.agent, UNSAID, act)),
         currency=acts.RUPEES,
         list_price=table.item.list_price,
         notes=table.item.name,
@@ -266,12 +266,12 @@ def prompt_hashes() -> dict[str, str]:
     moves = Offer(1000), Accept(), WalkAway()
     seen = [obs for seat in SEATS for obs in positions(PAIR_TASK, seat)]
     asked = [role_prompt(obs, move) for obs in seen for move in moves]
-    said = [
+    actions = [
         price_said(obs, words.format(price=f"{obs.reservation:.0f}"))
         for obs in seen
         for words in TEXTS["offer"]
     ]
-    return {"prompt": fingerprint(asked), "parser": fingerprint(said)}
+    return {"prompt": fingerprint(asked), "parser": fingerprint(actions)}
 
 
 def play_role(
@@ -314,10 +314,10 @@ def summarize(
     script: str, seeds: Sequence[int], games: Sequence[Mapping[str, Any]]
 ) -> dict[str, Any]:
     """Rows and contrasts, all computed from the games; the script's own games are played."""
-    own = {seat: script_shares(script, seat, seeds) for seat in SEATS}
+    scripted = {seat: script_shares(script, seat, seeds) for seat in SEATS}
     cells = {(cell["model"], cell["seat"]): cell["games"] for cell in games}
-    rows = [_figures(*cell, played, own[cell[1]]) for cell, played in cells.items()]
-    said = {  # shares of the offers that were said at their price
+    rows = [_figures(*cell, played, scripted[cell[1]]) for cell, played in cells.items()]
+    at_price = {  # shares of the offers that were said at their price
         cell: np.array([game["said"] / game["offers"] for game in games])
         for cell, games in cells.items()
     }
@@ -327,8 +327,8 @@ def summarize(
             "model": model,
             "beside": beside,
             "seat": seat,
-            "n": len(said[model, seat]),
-            "difference": difference_of(said[model, seat], said[beside, seat]),
+            "n": len(at_price[model, seat]),
+            "difference": difference_of(at_price[model, seat], at_price[beside, seat]),
         }
         for seat, specialist in SPECIALISTS.items()
         for question, model, beside in (
@@ -353,7 +353,7 @@ def _figures(
     model: str, seat: str, games: Sequence[Mapping[str, Any]], script: np.ndarray
 ) -> dict[str, Any]:
     """One row: a model in a seat, beside the script whose moves it says."""
-    offers, said, share = (
+    offers, at_price, share = (
         np.array([game[column] for game in games], float) for column in ("offers", "said", "share")
     )
     unsaid = sum(game["unsaid"] for game in games)
@@ -363,8 +363,8 @@ def _figures(
         "off_role": is_off_role(model, seat),
         "n": len(games),
         "offers": int(offers.sum()),
-        "said": name_interval(pooled_share(said, offers)),
-        "wrong": int((offers - said).sum()) - unsaid,  # at another price, which was then played
+        "said": name_interval(pooled_share(at_price, offers)),
+        "wrong": int((offers - at_price).sum()) - unsaid,  # at another price, which was then played
         "unsaid": unsaid,
         "share": mean_of(share),
         "script_share": mean_of(script),
@@ -376,15 +376,15 @@ def _figures(
 def price_verdict(rows: Sequence[Row]) -> Iterator[str]:
     """A sentence per seat: how often each model says the decided price in games."""
     for seat, specialist in SPECIALISTS.items():
-        said = {row.model: row for row in rows if row.seat == seat}
-        if {specialist, GENERALIST, BASE} <= said.keys():
-            own, general, base = (
-                "{mean:.0%} [{low:.0%}, {high:.0%}]".format(**said[name].said.as_json())
+        by_model = {row.model: row for row in rows if row.seat == seat}
+        if {specialist, GENERALIST, BASE} <= by_model.keys():
+            taught, general, base = (
+                "{mean:.0%} [{low:.0%}, {high:.0%}]".format(**by_model[name].said.as_json())
                 for name in (specialist, GENERALIST, BASE)
             )
             yield (
-                f"As a {seat} in {said[specialist].n} games, the specialist says {own} of the "
-                f"script's prices as decided, the generalist {general} and the untrained base "
+                f"As a {seat} in {by_model[specialist].n} games, the specialist says {taught} of "
+                f"the script's prices as decided, the generalist {general} and the untrained base "
                 f"{base}."
             )
 
@@ -434,7 +434,7 @@ def contrasts(shares: Shares) -> list[Contrast]:
         return []
     pairs = [
         *((player, BASE, seat) for player, seat in product(ADAPTERS, SEATS)),
-        *((own, GENERALIST, seat) for seat, own in SPECIALISTS.items()),
+        *((specialist, GENERALIST, seat) for seat, specialist in SPECIALISTS.items()),
     ]
     buyer, seller = SPECIALISTS.values()
     pooled = shares[buyer, "buyer"] - shares[seller, "buyer"]

@@ -196,7 +196,7 @@ def compare(runs: Runs) -> dict[str, Any]:
     for role, other in zip(SPECIALISTS, SPECIALISTS[::-1], strict=True):
         asked.append(("off_role", f"roles-{other}", f"roles-{role}", role))
     digests = {name: digest([row.as_json() for row in run.holdout]) for name, run in runs.items()}
-    return {"runs": digests, "contrasts": [contrast(runs, *one) for one in asked]}
+    return {"runs": digests, "contrasts": [contrast(runs, *contrasted) for contrasted in asked]}
 
 
 def contrast(runs: Runs, question: str, run: str, baseline: str, role: str) -> dict[str, Any]:

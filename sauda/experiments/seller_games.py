@@ -186,13 +186,13 @@ def write_texts(
     until one is settled.
     """
 
-    def write(some: Sequence[tuple[Game, int]]) -> list[Tries]:
+    def write(batch_turns: Sequence[tuple[Game, int]]) -> list[Tries]:
         turns = take_turns(
-            [SellerSeat(PERSONAS[game.persona]) for game, _ in some],
-            [game.episode.trajectory("seller")[turn].observation for game, turn in some],
+            [SellerSeat(PERSONAS[game.persona]) for game, _ in batch_turns],
+            [game.episode.trajectory("seller")[turn].observation for game, turn in batch_turns],
             [
                 lambda attempt, at=(game.seed, turn): seed_of(np.random.default_rng([*at, attempt]))
-                for game, turn in some
+                for game, turn in batch_turns
             ],
             in_batches(player),
         )
@@ -214,7 +214,7 @@ def _in_batches(
 ) -> Any:
     """`play` of each `batch` of the items, joined; batches that the store has are read."""
     cell = (what,)
-    return play_cells(lambda _, some: play(some), {cell: items}, here, batch, store)[cell]
+    return play_cells(lambda _, chunk: play(chunk), {cell: items}, here, batch, store)[cell]
 
 
 def describe_model(player: BatchGenerate) -> dict[str, Any]:
@@ -261,12 +261,12 @@ def ask_personas(
         "content": f"Sellers are {kinds}. You name the kind in one word.",
     }
 
-    def answer(some: Sequence[str]) -> list[str]:
+    def answer(chunk: Sequence[str]) -> list[str]:
         chats = [
             [asks, {"role": "user", "content": f"{text}\n\nWhich kind of seller is this?"}]
-            for text in some
+            for text in chunk
         ]
-        replies = player.batch(chats, range(len(some)), [None] * len(some))
+        replies = player.batch(chats, range(len(chunk)), [None] * len(chunk))
         return [reply.text[:PATIENCE] for reply in replies]
 
     return _in_batches(dialogues, batch, _store(player, parts), "persona", answer)
@@ -289,7 +289,7 @@ def read_persona(answer: str) -> str:
 def settle_texts(played: Sequence[Game], tries: Sequence[Sequence[Tries]]) -> Said:
     """What the seller says after its checks: a try without faults, or else its scripted line."""
     return [
-        [choose_words(d, one) for d, one in zip(game.decisions, written, strict=True)]
+        [choose_words(d, texts) for d, texts in zip(game.decisions, written, strict=True)]
         for game, written in zip(played, tries, strict=True)
     ]
 
@@ -301,5 +301,5 @@ def all_sides(
     by_side = {STUB: [[d.action.message for d in game.decisions] for game in played]}
     for name, written in tries.items():
         by_side[name] = settle_texts(played, written)
-        by_side[f"{name}, {FIRST}"] = [[one[0] for one in game] for game in written]
+        by_side[f"{name}, {FIRST}"] = [[texts[0] for texts in game] for game in written]
     return by_side

@@ -92,8 +92,8 @@ def figure(
     name: str, unit: str, samples: Sequence[float], p95: bool = False, **more: Any
 ) -> dict[str, Any]:
     """One measurement; the samples, in `unit`, come last and to four significant digits."""
-    kept = [round_figure(sample) for sample in samples]
-    return {"name": name, "unit": unit, **summarize_samples(kept, p95), **more, "samples": kept}
+    shown = [round_figure(sample) for sample in samples]
+    return {"name": name, "unit": unit, **summarize_samples(shown, p95), **more, "samples": shown}
 
 
 def latency(

@@ -192,10 +192,10 @@ def summarize(
         for what, better, worse in WORTH:
             if not {(at, better), (at, worse)} <= won.keys():
                 continue
-            for part, value, some in parts:
-                less = difference_of(won[at, better][some], won[at, worse][some])
+            for part, value, mask in parts:
+                less = difference_of(won[at, better][mask], won[at, worse][mask])
                 named = {"market": at, "what": what, "part": part, "value": value}
-                worth.append(named | {"n": int(some.sum()), "difference": less})
+                worth.append(named | {"n": int(mask.sum()), "difference": less})
         for kind in corpus.KINDS:
             if (of := won.get((f"{at}, {kind}", "both"))) is not None:
                 less = difference_of(of, won[at, "silent"][: len(of)])

@@ -24,7 +24,7 @@ MODEL_COUNTS = ("invalid_replies", "tokens")  # of a language model, per episode
 
 def episode_columns(task: Task, played: Sequence[Episode]) -> dict[str, Any]:
     """Episodes of one task as columns: one value per episode."""
-    rows = [episode_row(task, one) for one in played]
+    rows = [episode_row(task, episode) for episode in played]
     columns = {name: [row[name] for row in rows] for name in rows[0] if name != "components"}
     parts = {name: [row["components"][name] for row in rows] for name in COMPONENTS}
     return columns | {"end": "".join(columns["end"]), "components": parts}
@@ -33,16 +33,16 @@ def episode_columns(task: Task, played: Sequence[Episode]) -> dict[str, Any]:
 def episode_row(task: Task, played: Episode) -> dict[str, Any]:
     """One episode in figures; an action without a result, where a policy forfeits, is not valid."""
     steps = arena.episode_rewards(begin(task, played.seed).state, played.turns, task.learner)
-    whole, own = arena.total(steps), played.final.private[task.learner]
+    whole, lab = arena.total(steps), played.final.private[task.learner]
     return {
         "end": str(played.end)[0].upper(),
-        "utility": round(own.utility, 2),
+        "utility": round(lab.utility, 2),
         "grade": round(task.grade(played.final), 6),
         "reward": round(whole.normalized_reward, 6),
         "actions": len(played.trajectory(task.learner)),
         "valid": sum(step.invalid_action_penalty == 0 for step in steps),
-        "jobs": sum(job.completed for job in own.jobs),
-        "jobs_had": len(own.jobs),
+        "jobs": sum(job.completed for job in lab.jobs),
+        "jobs_had": len(lab.jobs),
         "components": {name: round(getattr(whole, name), 6) for name in COMPONENTS},
     }
 
@@ -51,7 +51,7 @@ def worlds_of(task_name: str, seeds: Sequence[int]) -> dict[str, Any]:
     """The world of each seed: the learner's stake and its BATNA."""
     task = get_task(task_name)
     owns = [begin(task, seed).state.private[task.learner] for seed in seeds]
-    return {"stake": [own.stake for own in owns], "batna": [own.batna for own in owns]}
+    return {"stake": [lab.stake for lab in owns], "batna": [lab.batna for lab in owns]}
 
 
 def figures(task: Task, columns: Mapping[str, Any], worlds: Mapping[str, Any]) -> dict[str, Any]:
@@ -130,8 +130,8 @@ def _example(
 ) -> dict[str, Any]:
     task = get_task(task_name)
     episode = rollout(task, played.get_policy(task, policy_name), seed)
-    own = [event for event in events(episode, task.learner) if event.reward is not None]
-    step, largest = max(enumerate(own, 1), key=lambda p: abs(getattr(p[1].reward, component)))
+    rewarded = [event for event in events(episode, task.learner) if event.reward is not None]
+    step, largest = max(enumerate(rewarded, 1), key=lambda p: abs(getattr(p[1].reward, component)))
     return {
         "component": component,
         "task": task_name,

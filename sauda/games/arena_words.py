@@ -89,13 +89,13 @@ def events(played: Episode, lab: str) -> tuple[Event, ...]:
             break
         state = task.env.step(state, turn.action)
         result = state.private[turn.agent].results[0]
-        own = (None, 0.0)
+        earned = (None, 0.0)
         if turn.agent == lab:
             reward = next(rewards)
             gathered += reward.normalized_reward
-            own = (reward, gathered)
+            earned = (reward, gathered)
         words = action_in_words(turn.action)
-        recorded.append(Event(now, turn.agent, words, result.code, result.ok, *own))
+        recorded.append(Event(now, turn.agent, words, result.code, result.ok, *earned))
     return tuple(recorded)
 
 

@@ -91,20 +91,20 @@ def episode_columns(game: Task, played: Sequence[Episode]) -> dict[str, Any]:
     cut off are forfeits too, of 0 rounds.
     """
     ends, prices, rounds = "", [], []
-    for table in (one.final.table for one in played):
+    for table in (episode.final.table for episode in played):
         cut_off = table.deals - len(table.past)
-        own = [game.learner in ("seller", deal.buyer) for deal in table.past]
-        ends += "".join(map(_letter, table.past, own)) + "F" * cut_off
+        is_learners = [game.learner in ("seller", deal.buyer) for deal in table.past]
+        ends += "".join(map(_letter, table.past, is_learners)) + "F" * cut_off
         prices += [deal.price if is_own else None
-                   for deal, is_own in zip(table.past, own, strict=True)]  # fmt: skip
+                   for deal, is_own in zip(table.past, is_learners, strict=True)]  # fmt: skip
         prices += [None] * cut_off
         rounds += [deal.rounds for deal in table.past] + [0] * cut_off
     return {
         "end": ends,
         "price": prices,
         "rounds": rounds,
-        "share": _six_digits(s for one in played for s in shares(one.final, game.learner)),
-        "grade": _six_digits(game.grade(one.final) for one in played),
+        "share": _six_digits(s for episode in played for s in shares(episode.final, game.learner)),
+        "grade": _six_digits(game.grade(episode.final) for episode in played),
     }
 
 
@@ -112,10 +112,10 @@ def _six_digits(values: Iterable[float]) -> list[float]:
     return [round(value, 6) for value in values]
 
 
-def _letter(deal: Deal, own: bool) -> str:
-    """How a deal ended, as a letter of ENDS; `own` where the learner is a party to the price."""
+def _letter(deal: Deal, is_learners: bool) -> str:
+    """How a deal ended, as a letter of ENDS; `is_learners` where the learner is a party to it."""
     if deal.end == EndReason.AGREEMENT:
-        return "A" if own else "O"
+        return "A" if is_learners else "O"
     if deal.end == EndReason.WALKAWAY:
         return "S" if deal.by == "seller" else "B"
     return "D" if deal.end == EndReason.DEADLINE else "F"

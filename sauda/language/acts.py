@@ -293,11 +293,11 @@ def _choose_price(prices: Sequence[float], context: Context) -> float | None:
     if not context.has_buttons:
         return prices[0] if prices else None
     sign = 1 if context.seat == "seller" else -1
-    own = context.own
+    last = context.own
     proposed = [
         price
         for price in prices
-        if (own is None or sign * price <= sign * own)
+        if (last is None or sign * price <= sign * last)
         and (context.seat == "seller" or price != context.list_price)
     ]
     return max(proposed, key=lambda price: sign * price, default=None)
@@ -310,11 +310,11 @@ PLAIN = {"accept": "Agreed, #.", "reject": "Goodbye."}  # "#" stands for the pri
 
 def context_of(table: Table, agent: str, has_buttons: bool = False) -> Context:
     """What the words of `agent` are read against at `table`, before its move."""
-    own, theirs = prices_of(table, agent)
+    mine, theirs = prices_of(table, agent)
     return Context(
         "seller" if agent == "seller" else "buyer",
         table.item.list_price,
-        own=own[-1] if own else None,
+        own=mine[-1] if mine else None,
         theirs=theirs[-1] if theirs else None,
         first=not table.moves,
         has_buttons=has_buttons,
@@ -384,9 +384,9 @@ class Acts:
         action = self.strategy(obs, rng)
         moves = obs.table.moves
         heard = moves[-1].action.message if moves and moves[-1].agent != obs.agent else ""
-        said = [move.action.message for move in moves if move.agent == obs.agent]
+        before = [move.action.message for move in moves if move.agent == obs.agent]
         context = context_of(obs.table, obs.agent)
-        decided = Decided(obs.table, obs.agent, action, heard=heard, said=said)
+        decided = Decided(obs.table, obs.agent, action, heard=heard, said=before)
         seed = int(rng.integers(2**32))  # after the strategy's own draws
         text = phrase_move(act_of(action, context), context, decided, seed)
         played = move_of(parse_act(text, context), text)
@@ -443,7 +443,7 @@ def examples(
     left_out: Counter[str] = Counter()
     for dialogue in dialogues:
         acts = [turn.act for turn in dialogue.turns] if dialogue.annotated else read_acts(dialogue)
-        said = dialogue.scenario.splitlines()
+        context = dialogue.scenario.splitlines()
         for number, (turn, act) in enumerate(zip(dialogue.turns, acts, strict=True)):
             if role not in (None, turn.agent):
                 left_out["another role"] += 1
@@ -453,12 +453,12 @@ def examples(
                 left_out["no letter and no digit"] += 1
             else:
                 values = dialogue.values[turn.agent]
-                (others,) = (own for agent, own in dialogue.values.items() if agent != turn.agent)
+                (others,) = (side for agent, side in dialogue.values.items() if agent != turn.agent)
                 act = turn.act or act
                 made.append(
                     Example(
                         role=turn.agent,
-                        context="\n".join(said),
+                        context="\n".join(context),
                         thought=_describe_thought(act, values, dialogue.currency),
                         values=values,
                         partner_values=others,
@@ -469,7 +469,7 @@ def examples(
                         part=part_of(dialogue),
                     )
                 )
-            said.append(f"{turn.agent}: {_describe_turn(turn, dialogue.currency)}")
+            context.append(f"{turn.agent}: {_describe_turn(turn, dialogue.currency)}")
     return made, left_out
 
 
@@ -490,8 +490,8 @@ def _describe_thought(act: Act, values: Mapping[str, object], currency: str) -> 
     if not currency:
         return f"{does}. Worth to me: {', '.join(f'{name} {n}' for name, n in values.items())}."
     at = "" if act.price is None else f": {format_amount(act.price, currency)}"
-    own = [f"My {name} is {format_amount(value, currency)}." for name, value in values.items()]
-    return " ".join([f"{does}{at}.", *own])
+    lines = [f"My {name} is {format_amount(value, currency)}." for name, value in values.items()]
+    return " ".join([f"{does}{at}.", *lines])
 
 
 def _describe_turn(turn: Turn, currency: str) -> str:
@@ -522,18 +522,18 @@ class View:
 
     def chat(self) -> list[dict[str, str]]:
         """All of it as the messages of a chat; the role's words are those of the assistant."""
-        own = (
+        values = (
             f"Your {name} is {format_amount(value, self.dialogue.currency)}."
             for name, value in self.dialogue.values[self.role].items()
         )
-        system, told = SYSTEM.format(role=self.role, values=" ".join(own)), ""
+        system, shown = SYSTEM.format(role=self.role, values=" ".join(values)), ""
         messages = [{"role": "system", "content": system}]
         for turn in self.turns:
-            new = turn.context.removeprefix(told).strip()
+            new = turn.context.removeprefix(shown).strip()
             asked = f"{new}\n({turn.intention})".strip()
             messages.append({"role": "user", "content": asked})
             messages.append({"role": "assistant", "content": turn.utterance})
-            told = f"{turn.context}\n{self.role}: {turn.utterance}"
+            shown = f"{turn.context}\n{self.role}: {turn.utterance}"
         return messages
 
 

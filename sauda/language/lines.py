@@ -72,18 +72,18 @@ def translation(message: str, language: str) -> str:
         return message
     if whole := _line(message, language):
         return whole
-    for end in (found.end() for found in re.finditer(r"[.?!] ", message)):
+    for end in (match.end() for match in re.finditer(r"[.?!] ", message)):
         first, second = message[: end - 1], message[end:]
-        if (one := _line(first, language)) and (two := _line(second, language)):
-            return f"{one} {two}"
+        if (start := _line(first, language)) and (two := _line(second, language)):
+            return f"{start} {two}"
     return ""
 
 
 def _line(text: str, language: str) -> str:
     """One line in `language`; "" where no template fits."""
     for template, pattern in _patterns().items():
-        if found := pattern.fullmatch(text):
-            values = {name: name_in(language, value) for name, value in found.groupdict().items()}
+        if match := pattern.fullmatch(text):
+            values = {name: name_in(language, value) for name, value in match.groupdict().items()}
             return translations()[template][language].format(**values)
     return ""
 
@@ -91,9 +91,9 @@ def _line(text: str, language: str) -> str:
 @cache
 def _patterns() -> Mapping[str, re.Pattern[str]]:
     groups = {r"\{price\}": r"(?P<price>₹[\d,.]*\d)", r"\{item\}": "(?P<item>.+?)"}
-    found = "|".join(map(re.escape, groups))
+    places = "|".join(map(re.escape, groups))
     return {
-        template: re.compile(re.sub(found, lambda name: groups[name[0]], re.escape(template)))
+        template: re.compile(re.sub(places, lambda name: groups[name[0]], re.escape(template)))
         for template in translations()
     }
 
@@ -114,14 +114,14 @@ def translate_phrases(line: str, language: str) -> str:
     if spoken == language:
         return line
     book = _book(spoken, language)
-    said = _phrases(spoken, language).sub(lambda found: _translate(found[0], book), line)
-    return re.sub(r"[.।](?=\s|$)", "।" if language == "hi" else ".", said)
+    translated = _phrases(spoken, language).sub(lambda match: _translate(match[0], book), line)
+    return re.sub(r"[.।](?=\s|$)", "।" if language == "hi" else ".", translated)
 
 
 def corpus_language(line: str) -> str:
     """The language of the corpus whose sentences for measured games a line holds; "" for none."""
     lengths = {
-        language: sum(len(found[0]) for found in _of_corpus(language).finditer(line))
+        language: sum(len(match[0]) for match in _of_corpus(language).finditer(line))
         for language in speech.LANGUAGES
     }
     longest = max(lengths, key=lengths.get)
@@ -130,9 +130,9 @@ def corpus_language(line: str) -> str:
 
 @cache
 def _of_corpus(language: str) -> re.Pattern[str]:
-    said = corpus.sentences(language, "evaluation").items()
+    rows = corpus.sentences(language, "evaluation").items()
     return _finder(
-        {text.rstrip(ENDS) for (family, _), texts in said if family != "mark" for text in texts}
+        {text.rstrip(ENDS) for (family, _), texts in rows if family != "mark" for text in texts}
     )
 
 

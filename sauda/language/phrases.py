@@ -255,15 +255,15 @@ class PhraseTable:
 
         Marks are left out, and a word that is said several times in a row counts once.
         """
-        said = (word for word in words(text) if word.kind not in ("mark", "currency"))
-        bare = [next(same) for _, same in groupby(said, key=lambda word: word.key)]
+        spoken = (word for word in words(text) if word.kind not in ("mark", "currency"))
+        bare = [next(same) for _, same in groupby(spoken, key=lambda word: word.key)]
         for phrase in self._starting(bare[0]) if bare else ():
             if phrase.anchor == WHOLE and match(bare, 0, phrase.places) == len(bare):
                 yield phrase.row, phrase.kind
 
     def find(self, text: str) -> Iterator[tuple[int, str]]:
         """The row and the kind of each phrase in `text`."""
-        return ((found.phrase.row, found.kind) for found in self.places(words(text)))
+        return ((place.phrase.row, place.kind) for place in self.places(words(text)))
 
     def places(self, line: Sequence[Word]) -> Iterator[Found]:
         """Every phrase in `line`, in order."""
@@ -276,8 +276,8 @@ class PhraseTable:
 
     def longest(self, line: Sequence[Word], i: int) -> tuple[int, str]:
         """The end of the longest phrase that begins at word `i`, and its kind; (i, "") for none."""
-        found = self._starting(line[i])
-        ends = ((match(line, i, phrase.places) or 0, -phrase.row) for phrase in found)
+        candidates = self._starting(line[i])
+        ends = ((match(line, i, phrase.places) or 0, -phrase.row) for phrase in candidates)
         end, row = max(ends, default=(0, 0))
         return (end, self.rows[-row]["kind"]) if end else (i, "")
 
@@ -303,12 +303,12 @@ def language_of(text: str) -> str:
     """The language that a text is written in, number words included; "" for digits alone."""
     if any("\u0904" <= letter <= "\u0939" for letter in text):
         return HINDI
-    said = {word.key for word in words(text) if word.kind == "word"}
+    spoken = {word.key for word in words(text) if word.kind == "word"}
     numbers = [token for token in tokenize(text) if token.is_number]
     # Of the small numbers "do", "char" and "sat" are English words too.
     in_hindi = any(number.kind == "hindi" and number.value >= 10 for number in numbers)
     keys = {number.key for number in numbers}
-    if in_hindi or said & WORDS.hinglish or keys & WORDS.hinglish_numbers:
+    if in_hindi or spoken & WORDS.hinglish or keys & WORDS.hinglish_numbers:
         return HINGLISH
-    in_english = keys & WORDS.english_numbers or any(one.kind == "english" for one in numbers)
-    return ENGLISH if in_english or any(len(key) > 1 and key.isascii() for key in said) else ""
+    in_english = keys & WORDS.english_numbers or any(each.kind == "english" for each in numbers)
+    return ENGLISH if in_english or any(len(key) > 1 and key.isascii() for key in spoken) else ""

@@ -58,7 +58,7 @@ def situations(seen: Table, agent: str, action: Action, heard: str) -> tuple[str
         return ("accept",) if isinstance(action, Accept) else ("walk",)
     if is_last(seen):
         return ("last",)
-    own, theirs = prices_of(seen, agent)
+    mine, theirs = prices_of(seen, agent)
     reacting = []
     anchor = _anchor(seen, agent, theirs)
     if anchor == "absurd":
@@ -66,9 +66,9 @@ def situations(seen: Table, agent: str, action: Action, heard: str) -> tuple[str
     reacting += arguments_in(heard)[:1]
     if anchor in ("far", "near") and len(theirs) == 1:
         reacting.append(anchor)
-    if not own:
+    if not mine:
         return (*reacting, "first")
-    nearer = action.price - own[-1] if agent == "buyer" else own[-1] - action.price
+    nearer = action.price - mine[-1] if agent == "buyer" else mine[-1] - action.price
     return (*reacting, "more" if nearer > 0 else "less" if nearer < 0 else "hold")
 
 
@@ -91,8 +91,8 @@ def chat_situations(seen: Table, agent: str, action: Action, heard: str) -> tupl
 @lru_cache(maxsize=1024)  # a chat is put together anew at each move
 def arguments_in(heard: str) -> tuple[str, ...]:
     """Every kind of argument in the other side's words."""
-    said = {word.key for word in phrases.words(heard)}
-    return tuple(kind for kind, listed in ARGUMENTS.items() if any(map(said.issuperset, listed)))
+    spoken = {word.key for word in phrases.words(heard)}
+    return tuple(kind for kind, listed in ARGUMENTS.items() if any(map(spoken.issuperset, listed)))
 
 
 def _step(seen: Table, agent: str, plain: str) -> tuple[str, ...]:
@@ -187,11 +187,11 @@ def line_faults(text: str, decided: Decided) -> tuple[str, ...]:
         wrong.append(f"it has {len(text)} characters, more than {LONGEST}")
     if " ".join(text.split()) != text or not text.isprintable():
         wrong.append("it is no single line of plain text")
-    said = _insert_price(text, decided)
-    named = {mention.amount for mention in money.prices(said)}
+    line = _insert_price(text, decided)
+    named = {mention.amount for mention in money.prices(line)}
     if named - {decided.price, decided.act[1]}:
         wrong.append("it names a price that is not the move's")
-    if decided.seen.standing and decided.agent == "buyer" and speech.act_in(said) != decided.act:
+    if decided.seen.standing and decided.agent == "buyer" and speech.act_in(line) != decided.act:
         wrong.append("a seller would hear another act than the move's")
     if decided.price is None and "#" in text:
         wrong.append("it names a price, and to walk away has none")
@@ -214,12 +214,12 @@ def from_lines(decided: Decided, seed: int) -> str:
     if decided.language not in LINES:
         raise ValueError(f"no lines in {decided.language!r}; there are {', '.join(LINES)}")
     lines = LINES[decided.language][decided.agent]
-    said = set(map(shape, decided.said))
+    shapes = set(map(shape, decided.said))
     keys = situations(decided.seen, decided.agent, decided.action, decided.heard)
     keys = keys if decided.reacts else keys[-1:]
     rng = np.random.default_rng(seed)
     for key in keys:
-        fresh = [line for line in lines[key] if shape(line) not in said]
+        fresh = [line for line in lines[key] if shape(line) not in shapes]
         for place in rng.permutation(len(fresh)):
             if not line_faults(fresh[place], decided):
                 return _insert_price(fresh[place], decided)
@@ -284,10 +284,10 @@ def _retell(decided: Decided, words: str, claimed: frozenset[str], seed: int) ->
     lines = CHAT_LINES[decided.language][decided.agent]
     first = [lines[key] for key in keys[:-1] if key in FIRST[decided.agent]]
     reaction = _fresh(decided, first, seed) if words and decided.reacts else ""
-    own = "" if reaction else _own_sentences(words, decided)
-    if own and own == in_language(words, decided.language):
-        return own
-    line = own or chat_line(decided, seed)
+    retold = "" if reaction else _own_sentences(words, decided)
+    if retold and retold == in_language(words, decided.language):
+        return retold
+    line = retold or chat_line(decided, seed)
     for tail in _tails(words, line, decided, claimed):
         if not line_faults(f"{line} {tail}", decided):
             line = f"{line} {tail}"
@@ -349,9 +349,9 @@ def _choose(decided: Decided, groups: Sequence[Sequence[str]], seed: int) -> str
 @lru_cache(maxsize=4096)
 def claim_of(words: str) -> str:
     """The kind of claim in a seller's words, as in CLAIMS; "" for none."""
-    found = [tell for tell in read(words) if tell.signal in CLAIMED]
-    found = [tell for tell in found if "worth" not in tell.text.lower()]
-    return CLAIMED[max(found, key=lambda tell: tell.score).signal] if found else ""
+    tells = [tell for tell in read(words) if tell.signal in CLAIMED]
+    tells = [tell for tell in tells if "worth" not in tell.text.lower()]
+    return CLAIMED[max(tells, key=lambda tell: tell.score).signal] if tells else ""
 
 
 @lru_cache(maxsize=4096)
@@ -364,10 +364,10 @@ def in_language(words: str, language: str) -> str:
     return words if language_of(words) in ("", language) else ""
 
 
-def repeats(text: str, said: Sequence[str]) -> bool:
-    """Whether a sentence of `text`, prices apart, stands in one of the texts that were `said`."""
+def repeats(text: str, lines_before: Sequence[str]) -> bool:
+    """Whether a sentence of `text`, prices apart, stands in one of `lines_before`."""
     parts = _parts(text)
-    return any(not set(_parts(before)).isdisjoint(parts) for before in said)
+    return any(not set(_parts(before)).isdisjoint(parts) for before in lines_before)
 
 
 def _own_sentences(words: str, decided: Decided) -> str:
@@ -375,17 +375,17 @@ def _own_sentences(words: str, decided: Decided) -> str:
 
     Empty where what is left does not say the move.
     """
-    own = in_language(words, decided.language)
+    sentences = in_language(words, decided.language)
     opens = decided.agent == "seller" and not decided.said  # its first words are heard as they are
     binds = isinstance(decided.action, Offer) and not opens and not is_last(decided.seen)
-    if binds and own != words and _promises(words):
+    if binds and sentences != words and _promises(words):
         return ""  # a translation, whose sentences do not match those of `words`
-    kept = [part for part in _sentences(own) if not repeats(part, decided.said)]
-    own = " ".join(part for part in kept if not (binds and _promises(part)))
-    plain = own
+    fresh = [part for part in _sentences(sentences) if not repeats(part, decided.said)]
+    sentences = " ".join(part for part in fresh if not (binds and _promises(part)))
+    plain = sentences
     for name in (decided.seen.item.name, name_in(decided.language, decided.seen.item.name)):
         plain = plain.replace(name, "it")  # a name may hold numbers that are no prices
-    return "" if line_faults(plain, decided) else own
+    return "" if line_faults(plain, decided) else sentences
 
 
 def _promises(words: str) -> bool:
@@ -396,15 +396,15 @@ def _tails(words: str, line: str, decided: Decided, claimed: Collection[str]) ->
     """What is told after `line` of the rest of `words`: sentences without a price, a claim."""
     if not isinstance(decided.action, Offer) or decided.agent != "seller":
         return
-    said, told = (*decided.said, line), []
+    lines_before, tails = (*decided.said, line), []
     for part in _sentences(words):
-        says_more = any(found.search(part) for found in (LAST, AGREES, LEAVES, STOPS))
+        says_more = any(pattern.search(part) for pattern in (LAST, AGREES, LEAVES, STOPS))
         text = in_language(part, decided.language)
-        if text and not says_more and "₹" not in part and not repeats(text, said):
-            told.append(part)
+        if text and not says_more and "₹" not in part and not repeats(text, lines_before):
+            tails.append(part)
             yield text
     claim = claim_of(words.replace(decided.seen.item.name, "it"))
-    if claim and claim not in claimed and claim not in map(claim_of, (line, *told)):
+    if claim and claim not in claimed and claim not in map(claim_of, (line, *tails)):
         yield CLAIMS[decided.language]["seller"][claim][0]
 
 

@@ -82,8 +82,8 @@ def read_stances(text: str, standing: float | None = None, is_answer: bool = Fal
         if drop:
             pieces += [plain[end : mention.start], " " * (mention.end - mention.start)]
             end = mention.end
-    kept = "".join([*pieces, plain[end:]])
-    return Reading(kept if pieces else text, others[0] if others else "")
+    rest = "".join([*pieces, plain[end:]])
+    return Reading(rest if pieces else text, others[0] if others else "")
 
 
 def _is_marked(amount: str) -> bool:
@@ -147,16 +147,16 @@ class Relative:
 
     def price(self, table: Table, seat: str) -> float:
         """The price in the smallest money of `table`; NoBase where the other price is missing."""
-        own, theirs = prices_of(table, seat)
+        mine, theirs = prices_of(table, seat)
         counts_from = {"less": "seller", "more": "buyer"}.get(self.way.removeprefix("percent_"))
         if self.way == "middle":
-            amount = (_last(own, "own") + _last(theirs, "theirs")) / 2
+            amount = (_last(mine, "own") + _last(theirs, "theirs")) / 2
         elif self.way == "same":
-            amount = _last(own, "own")
+            amount = _last(mine, "own")
         elif self.base == "list":
             amount = self._change(table.item.list_price)
         elif self.base == "own" or counts_from == seat:
-            amount = self._change(_last(own, "own"))
+            amount = self._change(_last(mine, "own"))
         else:
             amount = self._change(_last(theirs, "theirs"))
         return _round(amount, table.decimals)
@@ -196,7 +196,7 @@ def relative(text: str) -> Relative | None:
     if _is_denied(line, first, end):
         return None
     bases = [base for base in listed if base.kind in _BASES]
-    base = next((found.kind.removesuffix("_base") for found in _find(line, bases)), "")
+    base = next((place.kind.removesuffix("_base") for place in _find(line, bases)), "")
     numbers = (line[i] for i in range(first, end) if phrase.number and phrase.number.fits(line[i]))
     number = next(numbers, None)
     amounts = prices(f"₹{plain[number.start : number.end]}") if number else ()

@@ -48,47 +48,47 @@ def read(text: str) -> tuple[Tell, ...]:
     if sum(word.kind != "mark" for word in line) < FEWEST_WORDS:
         return ()
     around, tells = Scope(line), []
-    for found in filter(around.means, _longest(list(LEXICON.places(line)))):
-        row = found.phrase.cells
+    for place in filter(around.means, _longest(list(LEXICON.places(line)))):
+        row = place.phrase.cells
         explanation = row["explanation"]
-        if row["denied"] != "stays" and around.denies(found):
+        if row["denied"] != "stays" and around.denies(place):
             if row["denied"] != "flips":
                 continue
             explanation = explanation.replace("Says", "Denies", 1)
-        start, end = line[found.first].start, line[found.end - 1].end
-        score = _score(line, found)
-        tells.append(Tell(start, end, text[start:end], found.kind, score, explanation))
+        start, end = line[place.first].start, line[place.end - 1].end
+        score = _score(line, place)
+        tells.append(Tell(start, end, text[start:end], place.kind, score, explanation))
     return tuple(sorted(tells, key=lambda tell: (tell.start, tell.end, tell.signal)))
 
 
 def _longest(phrases: Sequence[Found]) -> Iterator[Found]:
     """The longest of overlapping phrases of one signal, without those that overlap a look-alike."""
-    masked = {i for found in phrases if found.kind == "none"
-              for i in range(found.first, found.end)}  # fmt: skip
+    masked = {i for place in phrases if place.kind == "none"
+              for i in range(place.first, place.end)}  # fmt: skip
     plain = [f for f in phrases if masked.isdisjoint(range(f.first, f.end))]
-    kept: dict[str, Found] = {}
-    for found in sorted(plain, key=lambda f: (f.first, -f.end, -_listed_score(f))):
-        last = kept.get(found.kind)
-        if last and found.first < last.end:
-            if found.end - found.first > last.end - last.first:
-                kept[found.kind] = found
+    last_of: dict[str, Found] = {}
+    for place in sorted(plain, key=lambda f: (f.first, -f.end, -_listed_score(f))):
+        last = last_of.get(place.kind)
+        if last and place.first < last.end:
+            if place.end - place.first > last.end - last.first:
+                last_of[place.kind] = place
             continue
         if last:
             yield last
-        kept[found.kind] = found
-    yield from kept.values()
+        last_of[place.kind] = place
+    yield from last_of.values()
 
 
-def _score(line: Sequence[Word], found: Found) -> float:
-    before = {word.key for word in line[max(1, found.first - 2) : found.first]}
-    score = _listed_score(found)
+def _score(line: Sequence[Word], place: Found) -> float:
+    before = {word.key for word in line[max(1, place.first - 2) : place.first]}
+    score = _listed_score(place)
     score *= STRONGER if before & WORDS.intensifiers else 1
     score *= WEAKER if before & WORDS.softeners else 1
     return round(min(score, 1.0), 2)
 
 
-def _listed_score(found: Found) -> float:
-    return float(found.phrase.cells["score"])
+def _listed_score(place: Found) -> float:
+    return float(place.phrase.cells["score"])
 
 
 # Whether a phrase is meant ------------------------------------------------------------------------
@@ -136,80 +136,80 @@ class Scope:
         self.unreal = _unreal(line, self.clauses)
         self.quoted = _find_quoted(line)
 
-    def means(self, found: Found) -> bool:
+    def means(self, place: Found) -> bool:
         """Whether a phrase is the writer's own and in the present, stated or denied."""
-        if found.first >= self.unreal[found.first] or found.first in self.quoted:
+        if place.first >= self.unreal[place.first] or place.first in self.quoted:
             return False
         rules = (self._is_supposed, self._is_of_others, self._is_past, self._is_asked)
-        return not any(rule(found) for rule in rules)
+        return not any(rule(place) for rule in rules)
 
-    def denies(self, found: Found) -> bool:
+    def denies(self, place: Found) -> bool:
         """Whether a negator has a phrase without one in its scope.
 
         It stands before the phrase, in Hindi after it, or within.
         """
-        if found.phrase.holds(WORDS.negators):
+        if place.phrase.holds(WORDS.negators):
             return False
         line = self.line
-        if _said(line[found.first : found.end]) & WORDS.negators:
+        if _said(line[place.first : place.end]) & WORDS.negators:
             return True
-        start = max(self.clauses[found.first].start, found.first - SCOPE)
+        start = max(self.clauses[place.first].start, place.first - SCOPE)
         if any(
             line[i].key in WORDS.negators - WORDS.after and not _is_interjection(line, i)
-            for i in range(start, found.first)
+            for i in range(start, place.first)
         ):
             return True
-        for i in range(found.end, min(self.clauses[found.end - 1].end, found.end + SCOPE)):
+        for i in range(place.end, min(self.clauses[place.end - 1].end, place.end + SCOPE)):
             if line[i].key in WORDS.after:
                 return i + 1 >= len(line) or line[i + 1].key not in WORDS.otherwise
             if line[i].key in WORDS.finite:
                 break
         return False
 
-    def _is_asked(self, found: Found) -> bool:
+    def _is_asked(self, place: Found) -> bool:
         """Whether a phrase is only asked. A request such as "Can you decide today?" counts."""
-        pressing = found.kind in ("urgency", "sympathy")
-        clauses = self.clauses[found.first], self.clauses[found.end - 1]
-        return not found.phrase.holds(WORDS.questions) and any(
+        pressing = place.kind in ("urgency", "sympathy")
+        clauses = self.clauses[place.first], self.clauses[place.end - 1]
+        return not place.phrase.holds(WORDS.questions) and any(
             clause.is_asked and not (pressing and clause.is_request) for clause in clauses
         )
 
-    def _is_past(self, found: Found) -> bool:
+    def _is_past(self, place: Found) -> bool:
         """Whether an urgency is over: "it was urgent"."""
-        before = _said(self.line[max(0, found.first - 3) : found.first])
-        after = _said(self.line[found.end : found.end + 2])
+        before = _said(self.line[max(0, place.first - 3) : place.first])
+        after = _said(self.line[place.end : place.end + 2])
         is_over = before & WORDS.past_before or after & WORDS.past_after
-        return found.kind == "urgency" and bool(is_over)
+        return place.kind == "urgency" and bool(is_over)
 
-    def _is_supposed(self, found: Found) -> bool:
+    def _is_supposed(self, place: Found) -> bool:
         """Whether a phrase is in an if-clause: "if another buyer came", "even if urgent"."""
-        for i in range(self._near(found), found.first + 1):
+        for i in range(self._near(place), place.first + 1):
             if self.line[i].key in WORDS.if_words:
-                is_claim = found.kind in ("deception", "condition", "sympathy")
+                is_claim = place.kind in ("deception", "condition", "sympathy")
                 return is_claim or self.line[i - 1].key == "even"
         return False
 
-    def _is_of_others(self, found: Found) -> bool:
+    def _is_of_others(self, place: Found) -> bool:
         """Whether a phrase is about somebody else, or about another item of the writer.
 
         "The buyer's rush", "my son is in a hurry"; "my last bike had a scratch".
         """
-        pairs = list(pairwise(self.line[self._near(found) : found.first + 1]))
-        following = {then.key for own, then in pairs if own.key in WORDS.own}
-        if found.kind == "condition":
+        pairs = list(pairwise(self.line[self._near(place) : place.first + 1]))
+        following = {then.key for first, then in pairs if first.key in WORDS.own}
+        if place.kind == "condition":
             return bool(following & WORDS.former)
-        if found.kind == "deception":
+        if place.kind == "deception":
             return False
-        start = max(self.clauses[found.first].start, found.first - 2)
-        before = _said(self.line[start : found.first])
-        if before & WORDS.theirs or (found.kind != "confidence" and before & WORDS.yours):
+        start = max(self.clauses[place.first].start, place.first - 2)
+        before = _said(self.line[start : place.first])
+        if before & WORDS.theirs or (place.kind != "confidence" and before & WORDS.yours):
             return True  # "that is your final price" is the writer's own
-        following = {then.key for own, then in pairs[-5:] if own.key in WORDS.own}
-        return found.kind == "urgency" and bool(following & WORDS.family)
+        following = {then.key for first, then in pairs[-5:] if first.key in WORDS.own}
+        return place.kind == "urgency" and bool(following & WORDS.family)
 
-    def _near(self, found: Found) -> int:
+    def _near(self, place: Found) -> int:
         """The first word of the phrase's clause that is near it."""
-        return max(self.clauses[found.first].start, found.first - NEAR)
+        return max(self.clauses[place.first].start, place.first - NEAR)
 
 
 def _said(line: Sequence[Word]) -> set[str]:

@@ -272,7 +272,7 @@ def gpu_of_this_process() -> bool:
 
 def find_servers(environment: Mapping[str, str], sampling: Sampling) -> dict[str, Endpoint]:
     """The servers that the environment names; ValueError for an address without its model."""
-    found: dict[str, Endpoint] = {}
+    servers: dict[str, Endpoint] = {}
     for name, retry in ((ENDPOINT, RetryPolicy()), (OLLAMA, OLLAMA_RETRY)):
         mark = f"SAUDA_{name.upper()}"
         url, model = environment.get(f"{mark}_URL"), environment.get(f"{mark}_MODEL")
@@ -280,5 +280,5 @@ def find_servers(environment: Mapping[str, str], sampling: Sampling) -> dict[str
             raise ValueError(f"{mark}_URL and {mark}_MODEL go together; one of them is missing")
         if url and model:
             public_address(url)  # says at the start what is wrong with it
-            found[name] = Endpoint(url, model, environment.get(f"{mark}_TOKEN"), sampling, retry)
-    return found
+            servers[name] = Endpoint(url, model, environment.get(f"{mark}_TOKEN"), sampling, retry)
+    return servers

@@ -108,10 +108,10 @@ class Row:
     quantile: float = 0.5  # of the price in what is left of its distribution
 
 
-def _common_length(one: Sequence[int], other: Sequence[int]) -> int:
+def _common_length(tokens: Sequence[int], other: Sequence[int]) -> int:
     """How many tokens both begin with."""
-    pairs = enumerate(zip(one, other, strict=False))
-    return next((i for i, (a, b) in pairs if a != b), min(len(one), len(other)))
+    pairs = enumerate(zip(tokens, other, strict=False))
+    return next((i for i, (a, b) in pairs if a != b), min(len(tokens), len(other)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -164,8 +164,8 @@ class PrefixCache:
     def keep(self, conversation: CachedConversation) -> None:
         """Add `conversation`; it replaces the cache entry of its own earlier turns."""
         with self._lock:
-            kept = [entry for entry in self._entries if not conversation.continues(entry)]
-            self._entries = [*kept, conversation]
+            others = [entry for entry in self._entries if not conversation.continues(entry)]
+            self._entries = [*others, conversation]
             self.tokens = sum(len(entry.tokens) for entry in self._entries)
             while self.tokens > self.max_tokens and len(self._entries) > 1:
                 self.tokens -= len(self._entries.pop(0).tokens)
@@ -184,9 +184,9 @@ class BatchState:
     ) -> CachedConversation:
         """A row's `prompt` and what was read of `reply`: all but its last token."""
         tokens = (*prompt, *reply[:-1])
-        one, last = slice(row, row + 1), -len(tokens)
+        index, last = slice(row, row + 1), -len(tokens)
         layers = [
-            (layer.keys[one, :, last:].clone(), layer.values[one, :, last:].clone())
+            (layer.keys[index, :, last:].clone(), layer.values[index, :, last:].clone())
             for layer in self.cache.layers
         ]
         return CachedConversation(tokens, len(prompt), layers)
@@ -566,19 +566,19 @@ class DecodingBatch:
 
         What a dropped row has read stays in the cache: its conversation may go on.
         """
-        kept = []
+        running = []
         for i, (key, row) in enumerate(self.rows.items()):
             if not row.finish and key not in cancelled:
-                kept.append(i)
+                running.append(i)
             elif self.decoder.reuses_prefix:
                 self.decoder.keep(self._state.conversation(i, row.prompt, row.tokens))
-        if len(kept) < len(self.rows):
+        if len(running) < len(self.rows):
             keys = list(self.rows)
-            self.rows = {keys[i]: self.rows[keys[i]] for i in kept}
-            if not kept:
+            self.rows = {keys[i]: self.rows[keys[i]] for i in running}
+            if not running:
                 self._state = None
                 return
-            self._state.keep(kept)
+            self._state.keep(running)
         self.decoder.read(self._state, [row.tokens[-1] for row in self.rows.values()])
 
 

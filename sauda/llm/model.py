@@ -180,8 +180,8 @@ class Model:
 
     def with_sampling(self, sampling: Sampling) -> "Model":
         """The same weights and prefix cache with another sampling."""
-        own = self.decoder
-        decoder = Decoder(own.network, own.tokenizer, sampling, prefix_cache=own.prefix_cache)
+        base = self.decoder
+        decoder = Decoder(base.network, base.tokenizer, sampling, prefix_cache=base.prefix_cache)
         return replace(self, decoder=decoder)
 
     @property

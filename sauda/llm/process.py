@@ -211,10 +211,10 @@ def share_equal_weights(network: Any, others: Iterable[Any]) -> None:
 
     for other in others:
         theirs = dict(other.named_parameters())
-        for name, own in network.named_parameters():
+        for name, parameter in network.named_parameters():
             same = theirs.get(name)
-            if same is not None and own.shape == same.shape and torch.equal(own, same):
-                own.data = same.data
+            if same is not None and parameter.shape == same.shape and torch.equal(parameter, same):
+                parameter.data = same.data
 
 
 def main(descriptor: int, load: Callable[[str], Model] = load) -> None:

@@ -86,15 +86,15 @@ class Decision:
 def decide_move(obs: Observation) -> Decision:
     """The seller's decision at `obs`; deterministic, and independent of its words."""
     obs = replace(obs, own={**obs.own, "language": LANGUAGE})
-    own, table = obs.own, obs.table
+    private, table = obs.own, obs.table
     # It draws nothing from the generator.
     action = market.seller(obs, np.random.default_rng(0), mute=False, use="seen")
     if isinstance(action, Accept):
         return Decision(action, "accept", obs.bid, table.item, table.round)
     if isinstance(action, WalkAway):
         return Decision(action, "walk", None, table.item, table.round)
-    heard = market.listen(own["stance"], table.moves, own["chance"], own["quote"])
-    says = market.speech_at(own["stance"], table.round, own, heard)
+    heard = market.listen(private["stance"], table.moves, private["chance"], private["quote"])
+    says = market.speech_at(private["stance"], table.round, private, heard)
     standing = obs.bid if table.bids and table.bids[-1] < obs.bid else None
     move = (action, "counter" if table.asks else "opening", action.price)
     return Decision(*move, table.item, table.round, says, standing, heard.act)
@@ -134,8 +134,8 @@ class SellerSeat:
         if faults[-1]:
             source = f"{SCRIPTED}: {len(texts)} tries of {source} differed from the decision"
         changes = tuple(f"said again: {fault}" for fault in faults if fault)
-        said = replace(decision.action, message=words)
-        return ParsedReply(decision.action, said, source, changes)
+        action = replace(decision.action, message=words)
+        return ParsedReply(decision.action, action, source, changes)
 
 
 def seller_model(name: str) -> BatchGenerate:
@@ -361,10 +361,10 @@ def _speech_faults(heard: speech.Speech, says: speech.Speech) -> Iterator[str]:
         yield "speaks as another type"
 
 
-def claim_of(said: speech.Speech) -> tuple[str, str, int, str]:
+def claim_of(meant: speech.Speech) -> tuple[str, str, int, str]:
     """What is claimed and how candidly; how exact a cost is, its number tells."""
-    content = "price" if said.content == "about" else said.content
-    return said.topic, content, said.cost, said.mark
+    content = "price" if meant.content == "about" else meant.content
+    return meant.topic, content, meant.cost, meant.mark
 
 
 def foreign_words(body: str, decision: Decision) -> list[str]:
@@ -412,5 +412,5 @@ def _words(text: str) -> list[str]:
 
 def _says(text: str, *patterns: str) -> bool:
     """Whether a text holds words of one of these PATTERNS."""
-    found = (rf"(?<!\w)(?:{PATTERNS[name]})(?!\w)" for name in patterns)
-    return any(re.search(pattern, text, re.IGNORECASE) for pattern in found)
+    bounded = (rf"(?<!\w)(?:{PATTERNS[name]})(?!\w)" for name in patterns)
+    return any(re.search(pattern, text, re.IGNORECASE) for pattern in bounded)

@@ -357,8 +357,8 @@ class AllSeeing(Broker):
     def _deals(self, obs: arena.Observation) -> Iterator[Option]:
         """Trades of at most two blocks for at most two, each at the price that is just taken."""
         market, then = obs.market, when_taken(obs)
-        own = [b for b in obs.owned_blocks if b.status in arena.FREE]
-        live = [b for b in own if arena.live_hours(b, market.round_index, market.max_rounds)]
+        free = [b for b in obs.owned_blocks if b.status in arena.FREE]
+        live = [b for b in free if arena.live_hours(b, market.round_index, market.max_rounds)]
         for lab in obs.others:
             seller = arena.Observation(lab.lab_id, market, self.state.private[lab.lab_id])
             theirs = [

@@ -34,8 +34,8 @@ def across(obs: Observation) -> Observation:
     asks = (table.item.list_price, *(flip(obs, bid) for bid in table.bids))
     bids = tuple(flip(obs, ask) for ask in table.asks)
     table = table._replace(asks=asks, bids=bids, round=len(bids), moves=())
-    own = {"reservation": flip(obs, obs.reservation), "discount": obs.own["discount"]}
-    return Observation("buyer", table, own)
+    private = {"reservation": flip(obs, obs.reservation), "discount": obs.own["discount"]}
+    return Observation("buyer", table, private)
 
 
 @dataclass(frozen=True)
@@ -138,8 +138,8 @@ class Vendor:
                 setattr(belief.sellers, name, np.full(SAMPLE, getattr(self.truth, name)))
         pleas, prices, offers, accept, walk = self._weigh(belief, obs)
         if offers.max() >= max(accept, walk):
-            said, at = np.unravel_index(offers.argmax(), offers.shape)
-            words = line(pleas[said], float(rng.random()), obs.table.item)
+            plea, at = np.unravel_index(offers.argmax(), offers.shape)
+            words = line(pleas[plea], float(rng.random()), obs.table.item)
             return Offer(int(flip(obs, prices[at])), words)
         return Accept() if accept >= walk else WalkAway()
 
@@ -162,8 +162,8 @@ class Vendor:
         moods = np.array([mood + gained for gained, _ in effects])
         tempers = np.array([temper + tried for _, tried in effects])
         offers = people.play_on(s, moods, tempers, belief.course, prices, seen, True)
-        kept = seen.own["discount"] ** max(0, obs.round - 1)
-        walk = ((seen.reservation <= s.reservation) * kept).mean()
+        discount = seen.own["discount"] ** max(0, obs.round - 1)
+        walk = ((seen.reservation <= s.reservation) * discount).mean()
         takes = obs.table.bids and seen.ask <= seen.reservation
-        accept = people.worth(seen.ask, s, seen, kept).mean() if takes else NOTHING
+        accept = people.worth(seen.ask, s, seen, discount).mean() if takes else NOTHING
         return pleas, prices, offers, accept, walk

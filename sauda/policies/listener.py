@@ -114,8 +114,8 @@ def believe(obs: Observation, reads: bool = True, read: Reader | None = None) ->
     fits = np.clip(np.minimum(high, most) - np.maximum(low, least), 0, None) / (high - low)
     log = np.log(fits[s.kind] + 1e-6) + np.log((s.reservation < s.opening) + 1e-6)
     mood, temper = np.zeros(SAMPLE), np.zeros(SAMPLE)
-    said: set[str] = set()
-    told: dict[str, list[words.Speech]] = {}
+    acts: set[str] = set()
+    by_topic: dict[str, list[words.Speech]] = {}
     t, best, before, last = 0, 0.0, rules.LOW_BID * s.opening, s.opening
     act, gain, holds, asked, package = "", np.zeros(SAMPLE), np.ones(SAMPLE, bool), "", None
     for move in table.moves:
@@ -125,7 +125,7 @@ def believe(obs: Observation, reads: bool = True, read: Reader | None = None) ->
                 max(best, before if t == 0 else best),
                 max(best, move.action.price),
             )
-            act, gain, more, holds = _weigh_act(s, t, best, move.action.message, said, obs)
+            act, gain, more, holds = _weigh_act(s, t, best, move.action.message, acts, obs)
             mood, temper = mood + gain, temper + more
             question = rules.reader(table)(move.action.message)[0]
             asked = question.removeprefix("ask_") if rules.is_question(question) else ""
@@ -154,11 +154,11 @@ def believe(obs: Observation, reads: bool = True, read: Reader | None = None) ->
                 if speech.topic == "time" and speech.content == "short":
                     continue
             if speech.topic:
-                told.setdefault(speech.topic, []).append(speech)
-    for topic, speeches in told.items():
+                by_topic.setdefault(speech.topic, []).append(speech)
+    for topic, speeches in by_topic.items():
         log += np.log(of_story(s, topic, speeches) + 1e-4)
     weights = np.exp(log - log.max())
-    return Belief(s, weights / weights.sum(), mood, temper, frozenset(said), frozenset(told))
+    return Belief(s, weights / weights.sum(), mood, temper, frozenset(acts), frozenset(by_topic))
 
 
 def line_of(act: str, obs: Observation, draw: float = 0.0) -> str:
@@ -205,16 +205,16 @@ def of_warning(s: Sellers, speech: words.Speech, risks: Mapping[str, Any]) -> np
 
 
 def _weigh_act(
-    s: Sellers, t: int, best: float, message: str, said: set[str], obs: Observation
+    s: Sellers, t: int, best: float, message: str, acts: set[str], obs: Observation
 ) -> tuple[str, np.ndarray, Any, np.ndarray]:
     """The act of a bid, what it adds to each seller's mood and temper, and whether it holds."""
     gain, holds = np.zeros(SAMPLE), np.ones(SAMPLE, bool)
     act, named = rules.reader(obs.table)(message)
     if not act:
         return "", gain, 0.0, holds
-    if act in said:
+    if act in acts:
         return "", gain, rules.REPEATED, holds
-    said.add(act)
+    acts.add(act)
     if act == "flaw":
         holds = s.flaw
     elif act == "outside" and not rules.is_true(named, obs.own.get("quote")):
@@ -254,8 +254,8 @@ def of_manner(
     """The chance of a line's style, and of its reaction to the buyer's pitch."""
     chance = 1.0
     if speech.style:
-        own = s.kind == rules.TYPES.index(speech.style)
-        chance = np.where(own, rules.OWN_STYLE, (1 - rules.OWN_STYLE) / 3)
+        is_usual = s.kind == rules.TYPES.index(speech.style)
+        chance = np.where(is_usual, rules.OWN_STYLE, (1 - rules.OWN_STYLE) / 3)
     if act in words.PITCHES and speech.reaction:
         shows = np.where(gain > 0, speech.reaction == "pleased", speech.reaction == "annoyed")
         flat = (speech.reaction == "flat") * np.where(gain == 0, 1.0, 1 - rules.REACTS)
@@ -273,22 +273,22 @@ def of_story(s: Sellers, topic: str, speeches: Sequence[words.Speech]) -> np.nda
     """
     contents = [speech.content for speech in speeches]
     content = max(contents, key=contents.count)
-    kept = [speech for speech in speeches if speech.content == content]
+    same = [speech for speech in speeches if speech.content == content]
     lies = 1 - s.honesty
     awkward = {"time": s.pressed, "wear": s.flaw, "rival": ~s.rival}.get(topic, True)
     if content == "evade":
         return np.where(awkward, lies * rules.EVADES, rules.SHY)
     true, false = (
-        np.prod([rules.MARK_CHANCES[honest][rules.MARKS.index(one.mark)] for one in kept])
+        np.prod([rules.MARK_CHANCES[honest][rules.MARKS.index(mention.mark)] for mention in same])
         for honest in (True, False)
     )
     if topic == "cost":
         step = s.unit if content == "price" else rules.COARSE * s.unit
         span = np.maximum(1.0, s.opening - s.reservation)
-        told = _within(kept[0].cost, step, rules.COST[0] * s.reservation, s.reservation)
+        truthful = _within(same[0].cost, step, rules.COST[0] * s.reservation, s.reservation)
         from_, to = (s.reservation + share * span for share in rules.INFLATED)
-        lied = _within(kept[0].cost, step, from_, to)
-        chance = s.honesty * true * told + lies * (1 - rules.EVADES) * false * lied
+        lied = _within(same[0].cost, step, from_, to)
+        chance = s.honesty * true * truthful + lies * (1 - rules.EVADES) * false * lied
         return chance / max(chance.max(), 1e-9)
     if content in ("short", "flaw"):
         return np.where(awkward, s.honesty * true, 0.0)
@@ -344,15 +344,15 @@ def plan(
 ) -> Options:
     """The values of all moves; moods and tempers have the shape (a, k) of acts and sellers."""
     acts, k = moods.shape
-    own, table, n = obs.own, obs.table, len(prices)
+    private, table, n = obs.own, obs.table, len(prices)
     col = after_each_act(s, acts)
     mood = np.clip(moods, *rules.MOOD).reshape(-1, 1, 1)
     temper = tempers.reshape(-1, 1, 1)
-    limit, item, first = own["reservation"], table.item.list_price, table.round + 1
-    bonus = own.get("bonus", 0)  # what an acceptance of the ask forgoes
+    limit, item, first = private["reservation"], table.item.list_price, table.round + 1
+    bonus = private.get("bonus", 0)  # what an acceptance of the ask forgoes
     width = limit - col.reservation
     worth = partial(grade_at_once, limit=limit, width=width, list_price=item)
-    kept = [rules.share_kept(own, u) for u in range(table.rounds + 2)]
+    discounts = [rules.share_kept(private, u) for u in range(table.rounds + 2)]
     calm = col.impatience * (1 - np.clip(mood / rules.MOOD[1], 0, 1))
     rise = prices[None, :] - prices[:, None]
     stalled = 1 - np.clip(rise / (rules.FULL_PROGRESS * s.opening), 0, 1)
@@ -367,14 +367,14 @@ def plan(
 
     now, at = grows[0].astype(int) * bool(table.bids and len(counts) > 1), np.arange(n)
     shares, none = worth(prices), width <= 0
-    value = np.broadcast_to(none * kept[table.rounds], (acts * k, reach(table.rounds), n))
+    value = np.broadcast_to(none * discounts[table.rounds], (acts * k, reach(table.rounds), n))
     later = np.zeros((k, n, n + 2))
     for u in range(table.rounds, table.round, -1):
         soft = rules.softness(col, u, counts[: reach(u)], table.version)
         least = rules.threshold(col, soft, ask_after(u), mood)
         far = calm * np.clip((least - prices) / (rules.FULL_GAP * s.opening), 0, 1)
         flat = rules.RIVAL_HAZARD * col.rival + temper + rules.LATE * (u > col.deadline)
-        won, leave = np.where(prices >= least, shares * kept[u], np.nan), none * kept[u]
+        won, leave = np.where(prices >= least, shares * discounts[u], np.nan), none * discounts[u]
         if u == first:
             won, far, value = (x[:, now, at] for x in (won, far, value))
             flat, leave = flat[:, 0], leave[:, 0]
@@ -382,7 +382,7 @@ def plan(
             moved = 1 - np.clip((prices - before) / (rules.FULL_PROGRESS * s.opening), 0, 1)
             walk = np.clip(far * moved + flat, 0, 1)
             go = np.where(np.isnan(won), walk * leave + (1 - walk) * value * LATER, won)
-            taken = worth(np.full((1, 1, 1), table.asks[-1] + bonus))[:, 0] * kept[u]
+            taken = worth(np.full((1, 1, 1), table.asks[-1] + bonus))[:, 0] * discounts[u]
             values = np.hstack([go, np.broadcast_to(taken, leave.shape), leave])
             return Options(prices, values.reshape(acts, k, n + 2), later)
         walk = np.clip(far[:, :, None] * stalled + flat[..., None], 0, 1)
@@ -393,7 +393,7 @@ def plan(
             go = np.where(grows, go[:, np.minimum(before + 1, len(counts) - 1)], go[:, before])
         go = np.where(rise >= 0, go, NOTHING)
         standing = ask_after(u - 1) + bonus
-        taken = np.where(standing > limit, NOTHING, worth(standing) * kept[u])
+        taken = np.where(standing > limit, NOTHING, worth(standing) * discounts[u])
         value = np.maximum(np.maximum(go.max(3), taken), leave)
         if u == first + 1:
             ends = np.stack([taken[:k, 0], np.broadcast_to(leave[:k, 0], (k, n))], axis=2)
@@ -551,11 +551,11 @@ def answers(s: Sellers, topic: str, belief: Belief) -> np.ndarray:
         edges = np.quantile(s.reservation, np.linspace(0, 1, 9))[1:-1, None]
         span = s.opening - s.reservation
         low, high = (s.reservation + share * span for share in rules.INFLATED)
-        told, lied = (
+        truthful, lied = (
             _between(edges, x) for x in ((s.reservation * 0.95, s.reservation), (low, high))
         )
         parts = [
-            told[:, None] * (s.honesty * marks[True])[None],
+            truthful[:, None] * (s.honesty * marks[True])[None],
             lied[:, None] * (lies * (1 - rules.EVADES) * marks[False])[None],
         ]
         spoken = sum(parts).reshape(-1, len(s.kind))
@@ -603,12 +603,12 @@ def in_bare_prices(instance: Any) -> tuple[Any, frozenset[str], int]:
     values, costs = instance.buyer.get("values", {}), instance.seller.get("costs", {})
     package = frozenset(name for name in values if values[name] > costs[name])
     cost, bonus = amount_of(package, costs), package_gain(instance)
-    own = instance.buyer
-    own = {
-        **own, "reservation": own["reservation"] + bonus, "purse": own["purse"] - cost,
+    private = instance.buyer
+    private = {
+        **private, "reservation": private["reservation"] + bonus, "purse": private["purse"] - cost,
         "bonus": bonus,
     }  # fmt: skip
-    return replace(instance, buyer=own), package, cost
+    return replace(instance, buyer=private), package, cost
 
 
 def solve(instance: Any, key: str = "", version: int = 2) -> Solution:
@@ -617,9 +617,9 @@ def solve(instance: Any, key: str = "", version: int = 2) -> Solution:
     Exact backward induction over rounds, standing bids and rises, of which version 2 counts none.
     With a `key`, it is said with the first bid.
     """
-    own, s = instance.buyer, instance.seller["stance"]
+    private, s = instance.buyer, instance.seller["stance"]
     chance, last = instance.seller["chance"], s.rounds
-    limit, item = own["reservation"], instance.item.list_price
+    limit, item = private["reservation"], instance.item.list_price
     width, none = limit - s.reservation, float(limit <= s.reservation)
     mood = rules.MOODS[key][s.kind] if key else 0.0
     prices = np.unique(
@@ -629,7 +629,7 @@ def solve(instance: Any, key: str = "", version: int = 2) -> Solution:
 
     def worth(price: np.ndarray, u: int) -> np.ndarray:
         won = grade_at_once(price, limit, width, item)
-        return won * np.where(won > 0, rules.share_kept(own, u), 1)
+        return won * np.where(won > 0, rules.share_kept(private, u), 1)
 
     def asks(u: int) -> np.ndarray:
         if u == 0:
@@ -639,11 +639,11 @@ def solve(instance: Any, key: str = "", version: int = 2) -> Solution:
     counts = np.arange(rules.RISES + 1)[:, None] if version == 3 else np.zeros((1, 1))
     values = np.zeros((last + 2, len(counts), n))
     moves = np.full(values.shape, -2.0)
-    values[last + 1] = none * rules.share_kept(own, last)
+    values[last + 1] = none * rules.share_kept(private, last)
     grows = prices[:, None] - prices[None, :] >= rules.RISE * s.opening
     retreat = 0.0
     for u in range(last, 0, -1):
-        leave, before_move, after = none * rules.share_kept(own, u), asks(u - 1), []
+        leave, before_move, after = none * rules.share_kept(private, u), asks(u - 1), []
         before = np.full(n, rules.LOW_BID * s.opening) if u == 1 else prices
         for count, value in zip(counts, values[u + 1], strict=True):
             least = rules.threshold(s, rules.softness(s, u, count, version), asks(u), mood)
@@ -654,11 +654,11 @@ def solve(instance: Any, key: str = "", version: int = 2) -> Solution:
                 least = np.minimum(least, before_move[None, :])
             after.append(np.where(prices[:, None] >= least, worth(prices, u)[:, None], go))
         legal = np.arange(n)[:, None] >= np.arange(n)[None, :]
-        legal &= ((prices <= own["purse"]) & (prices > 0))[:, None]
+        legal &= ((prices <= private["purse"]) & (prices > 0))[:, None]
         if u == 1 and key == "cash":
             legal &= (prices >= rules.CASH_FROM * s.opening)[:, None]
-        taken = worth(before_move + own.get("bonus", 0), u)
-        taken = np.where(before_move > own["purse"], NOTHING, taken)
+        taken = worth(before_move + private.get("bonus", 0), u)
+        taken = np.where(before_move > private["purse"], NOTHING, taken)
         for count, stands in enumerate(after):
             rises = after[min(count + 1, len(after) - 1)] if u > 1 else stands
             go = np.where(legal, np.where(grows, rises, stands), NOTHING)

@@ -46,11 +46,11 @@ def cost_sample() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return cost, *(rules.named_share(cost, honest, padding) for honest in (True, False))
 
 
-def weigh_costs(told: Sequence[words.Speech], honesty: float, list_price: float) -> np.ndarray:
+def weigh_costs(speeches: Sequence[words.Speech], honesty: float, list_price: float) -> np.ndarray:
     """The weights of the sampled costs after what was said of one extra: (SAMPLE,)."""
     _, true, false = cost_sample()
     honest, lies = honesty, (1 - honesty) * (1 - rules.EVADES)
-    spoken = [speech for speech in told if speech.content in ("price", "dear", "cheap")]
+    spoken = [speech for speech in speeches if speech.content in ("price", "dear", "cheap")]
     if not spoken:
         return np.full(SAMPLE, 1 / SAMPLE)
     for speech in spoken:
@@ -59,7 +59,7 @@ def weigh_costs(told: Sequence[words.Speech], honesty: float, list_price: float)
             chance * rules.MARK_CHANCES[holds][mark]
             for chance, holds in ((honest, True), (lies, False))
         )
-    last = next((one for one in spoken[::-1] if one.content == "price"), spoken[-1])
+    last = next((claim for claim in spoken[::-1] if claim.content == "price"), spoken[-1])
 
     def fit(named: np.ndarray) -> np.ndarray:
         if last.content == "price":
@@ -120,13 +120,13 @@ class Packager:
         plain = {name: round(item.list_price * float(cost.mean())) for name in names}
         if self.costs is not None:
             return dict(self.costs), blank, 1.0
-        told = told_of_extras(obs, self.read) if self.reads else {}
+        speeches = told_of_extras(obs, self.read) if self.reads else {}
         if not self.reads:
             return plain, blank, 0.5
         belief = believe(in_prices(obs, plain, frozenset()), True, self.read)
         honesty = float(belief.weights @ belief.sellers.honesty)
         weights = {
-            name: weigh_costs(told.get(name, ()), honesty, item.list_price) for name in names
+            name: weigh_costs(speeches.get(name, ()), honesty, item.list_price) for name in names
         }
         expected = {name: round(item.list_price * float(weights[name] @ cost)) for name in names}
         return expected, weights, honesty
@@ -199,13 +199,13 @@ def in_prices(obs: Observation, costs: Mapping[str, int], chosen: frozenset[str]
     forgoes.
     """
     bonus = sum(obs.own["values"][name] - costs[name] for name in chosen)
-    own = {
+    private = {
         **obs.own,
         "reservation": obs.reservation + bonus,
         "purse": obs.own["purse"] - amount_of(chosen, costs),
         "bonus": bonus,
     }
-    return replace(obs, table=count_bids(obs.table, costs), own=own)
+    return replace(obs, table=count_bids(obs.table, costs), own=private)
 
 
 def last_package(obs: Observation) -> frozenset[str]:
@@ -219,7 +219,7 @@ def told_of_extras(obs: Observation, read: Reader = ear.hear) -> dict[str, list[
 
     Whoever has asked for one takes a price beside the ask for the answer, however it is worded.
     """
-    told: dict[str, list[words.Speech]] = {}
+    speeches: dict[str, list[words.Speech]] = {}
     asked = ""
     for move in obs.table.moves:
         text = move.action.message
@@ -232,5 +232,5 @@ def told_of_extras(obs: Observation, read: Reader = ear.hear) -> dict[str, list[
             if named:
                 speech = replace(speech, topic=asked, content="price", cost=int(named[0]))
         if speech.topic in obs.table.extras:
-            told.setdefault(speech.topic, []).append(speech)
-    return told
+            speeches.setdefault(speech.topic, []).append(speech)
+    return speeches

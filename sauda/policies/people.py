@@ -204,9 +204,9 @@ class Planner:
         offers = play_on(s, np.array(moods), np.array(tempers), belief.course, prices, obs)
         if "cash" in acts:
             offers[acts.index("cash"), prices < market.CASH_FROM * s.opening] = NOTHING
-        kept = obs.own["discount"] ** obs.round
-        accept = worth(obs.ask, s, obs, kept).mean() if obs.ask <= obs.budget else NOTHING
-        walk = ((obs.reservation <= s.reservation) * kept).mean()
+        discount = obs.own["discount"] ** obs.round
+        accept = worth(obs.ask, s, obs, discount).mean() if obs.ask <= obs.budget else NOTHING
+        walk = ((obs.reservation <= s.reservation) * discount).mean()
         return acts, prices, offers, float(accept), float(walk)
 
     def pitches(self, belief: Belief, obs: Observation) -> list[str]:
@@ -226,12 +226,12 @@ def bids_to_weigh(obs: Observation) -> np.ndarray:
     return np.unique(np.round(np.linspace(low, max(low, top), BIDS)))
 
 
-def worth(price: Any, s: Sellers, obs: Observation, kept: float) -> Any:
+def worth(price: Any, s: Sellers, obs: Observation, discount: float) -> Any:
     """The grade of a deal at a price with each seller; a gain is discounted, a loss is not."""
     limit = obs.reservation
     width, loss = limit - s.reservation, np.maximum(-1.0, (limit - price) / s.list_price)
     won = np.where(width > 0, (limit - price) / np.where(width > 0, width, 1), loss)
-    return np.where(price > limit, loss, np.where(won > 0, won * kept, won))
+    return np.where(price > limit, loss, np.where(won > 0, won * discount, won))
 
 
 @lru_cache(maxsize=1)
@@ -262,7 +262,7 @@ def play_on(
     there, grade = np.ones(shape), np.zeros(shape)
     now, last = obs.round + 1, obs.table.rounds
     for t in range(now, last + opens + 1):
-        kept = obs.own["discount"] ** (t - 1)
+        discount = obs.own["discount"] ** (t - 1)
         if t > now:
             price = course.best + pace * (ask - course.best)
             takes = (ask <= limit) & ((ask - price < TAKES * s.opening) | (t == last + opens))
@@ -276,9 +276,9 @@ def play_on(
         least = rules.threshold(s, ask, course, mood)
         least = least + rules.NOISE * s.list_price * (2 * noise - 1)
         deal = course.best >= np.minimum(np.maximum(s.reservation, least), ask)
-        grade += there * deal * worth(course.best, s, obs, kept)
+        grade += there * deal * worth(course.best, s, obs, discount)
         leaves = rules.hazard(s, course, t == 1, mood, temper)
-        grade += there * ~deal * leaves * none * kept
+        grade += there * ~deal * leaves * none * discount
         there = there * ~deal * (1 - leaves)
         wanted = rules.rounded(s, ask, rules.wish(s, ask, course, t == 1), course.best)
         ask = np.where(chance < rules.chance_to_give(s, course), wanted, ask)

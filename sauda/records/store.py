@@ -242,7 +242,7 @@ def provenance(module: str = "sauda") -> dict[str, Any]:
     The process was started by `python -m` with that module. A file that is given by its whole path
     is named without its folders, which are of one machine alone.
     """
-    arguments = [Path(one).name if Path(one).is_absolute() else one for one in sys.argv[1:]]
+    arguments = [Path(word).name if Path(word).is_absolute() else word for word in sys.argv[1:]]
     return {
         "command": shlex.join(["python", "-m", module, *arguments]),
         "commit": _git("rev-parse", "HEAD"),

@@ -115,7 +115,7 @@ def read_games() -> tuple[Row, ...]:
     shown = load(SHOWCASE).data.episodes
     pairs = [pair for task in load(BEFORE_AFTER).data.tasks for pair in task.chosen]
     rows = [{"file": f"artifacts/{SHOWCASE}", **recorded.as_json()} for recorded in shown]
-    for recorded in (one for pair in pairs for one in (pair.before, pair.after)):
+    for recorded in (game for pair in pairs for game in (pair.before, pair.after)):
         row = {"file": f"artifacts/{BEFORE_AFTER}", **recorded.as_json()}
         row.pop("replies")  # the moves hold what they said
         rows.append(row)
@@ -136,8 +136,8 @@ class Room:
 
     def game(self, game_id: str) -> served.ServedGame:
         """The game as it is; Refused where none is kept under this id."""
-        with self.games.use(game_id) as kept:
-            return kept.content
+        with self.games.use(game_id) as held:
+            return held.content
 
     def move(self, game_id: str, bazaar: Move, arena: Move) -> Row:
         """The game after the move that is meant there, and after the answers to it.
@@ -145,15 +145,15 @@ class Room:
         Raises IllegalAction with one sentence where the rules refuse it; then the game is as it
         was, but for one of the actions that it may take in all.
         """
-        with self.games.use(game_id) as kept:
-            if kept.content.over:
+        with self.games.use(game_id) as held:
+            if held.content.over:
                 raise IllegalAction(OVER)
-            chosen = arena if is_arena(kept.content) else bazaar
-            fields = chosen(kept.content) if callable(chosen) else chosen
+            chosen = arena if is_arena(held.content) else bazaar
+            fields = chosen(held.content) if callable(chosen) else chosen
             if isinstance(fields, str):
                 raise IllegalAction(fields)
-            kept.content = game = served.act(
-                kept.content, served.SaudaAction(**fields), time.monotonic()
+            held.content = game = served.act(
+                held.content, served.SaudaAction(**fields), time.monotonic()
             )
         if game.error:
             raise IllegalAction(f"The rules refuse this move: {game.error}. Nothing has changed.")
@@ -273,12 +273,12 @@ def reject(room: Room, game_id: GameId, offer_id: OfferId = None, message: Messa
 
     def stand(game: served.ServedGame) -> Fields:
         table = game.observation.table
-        own = table.asks if game.task.learner == "seller" else table.bids
-        if not own:
+        prices = table.asks if game.task.learner == "seller" else table.bids
+        if not prices:
             return "You have named no price that could stand; make an offer."
         last = [move.action for move in table.moves if move.agent == game.task.learner][-1]
         extras = sorted(last.extras)
-        return answer | {"action_type": "offer", "price": own[-1], "extras": extras}
+        return answer | {"action_type": "offer", "price": prices[-1], "extras": extras}
 
     addressed = UNNAMED if offer_id is None else answer | {"action_type": "reject_offer"}
     return room.move(game_id, stand, addressed)
@@ -286,8 +286,8 @@ def reject(room: Room, game_id: GameId, offer_id: OfferId = None, message: Messa
 
 def walk_away(room: Room, game_id: GameId, message: Message = "") -> Row:
     """Leave the deal without an agreement; in the GPU arena, leave the market and settle."""
-    said = {"message": message}
-    return room.move(game_id, said | {"action_type": "walk"}, said | {"action_type": "finish"})
+    words = {"message": message}
+    return room.move(game_id, words | {"action_type": "walk"}, words | {"action_type": "finish"})
 
 
 def arena_action(room: Room, game_id: GameId, action: ArenaAction) -> Row:
@@ -376,14 +376,14 @@ def review_game(room: Room, game_id: GameId) -> Row:
     game = room.game(game_id)
     if not game.over:
         raise Refused(403, "This game still runs; what it hides is told when it is over.")
-    found = oracle(game.task_name, game.play.seed)
+    informed = oracle(game.task_name, game.play.seed)
     deals = () if is_arena(game) else game.play.state.private["nature"]
     limits = [{seat: getattr(deal, seat)["reservation"] for seat in ("buyer", "seller")}
               for deal in deals]  # fmt: skip
     return {
         "outcome": outcome_of(game),
         "limits": limits,
-        "oracle": None if found is None else asdict(found),
+        "oracle": None if informed is None else asdict(informed),
         "transcript": to_json(episode(game.task, game.play), "you"),
     }
 
@@ -398,10 +398,10 @@ def app_page() -> str:
         (_FOLDER / f"table{end}").read_text(encoding="utf-8")
         for end in (".html", ".css", ".js", "_words.csv")
     )
-    said = {row.pop("key"): row for row in csv.DictReader(words.splitlines())}
+    by_key = {row.pop("key"): row for row in csv.DictReader(words.splitlines())}
     page = page.replace("<!-- pictures -->", PICTURES.read_text(encoding="utf-8"))
     page = page.replace("/* style */", style)
-    return page.replace("/* script */", f"const WORDS = {json.dumps(said)};\n{script}")
+    return page.replace("/* script */", f"const WORDS = {json.dumps(by_key)};\n{script}")
 
 
 def words_in(language: str, game: Row) -> Row:

@@ -116,8 +116,8 @@ def models_app(service: ReplyService, names: Sequence[str]) -> FastAPI:
         if asked.stream:
             return StreamingResponse(events(asked, first, pieces), media_type="text/event-stream")
         *_, reply = [first, *[piece async for piece in pieces]]
-        said = {"message": {"role": "assistant", "content": reply.text}}
-        return answer(asked, "chat.completion", said, reply) | {"usage": usage_of(reply)}
+        choice = {"message": {"role": "assistant", "content": reply.text}}
+        return answer(asked, "chat.completion", choice, reply) | {"usage": usage_of(reply)}
 
     @app.exception_handler(Refused)
     @app.exception_handler(ReplyError)

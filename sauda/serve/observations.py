@@ -211,7 +211,7 @@ def bazaar_view(obs: BazaarObservation) -> BazaarView:
 
 def arena_view(obs: arena.Observation) -> ArenaView:
     """The lab's view of the market."""
-    market, own = obs.market, {name: getattr(obs.own, name) for name in ArenaOwn.__annotations__}
+    market, lab = obs.market, {name: getattr(obs.own, name) for name in ArenaOwn.__annotations__}
     return {
         **{name: getattr(market, name) for name in ARENA_PLAIN},
         "actions_left": market.queue.count(obs.agent),
@@ -221,7 +221,7 @@ def arena_view(obs: arena.Observation) -> ArenaView:
         },
         "messages": records(market.messages[-MESSAGES:]),
         "shock_history": records(market.shock_history),
-        "own": own | {"jobs": records(own["jobs"]), "results": records(own["results"])},
+        "own": lab | {"jobs": records(lab["jobs"]), "results": records(lab["results"])},
     }
 
 

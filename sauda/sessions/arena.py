@@ -179,7 +179,7 @@ def standings(game: ArenaGame) -> list[Standing]:
     """The results of this game and of every policy at the same seed, best grade first."""
     task, seed = game.task, game.play.seed
     played = {name: rollout(task, player, seed) for name, player in scripts_of(task).items()}
-    rows = [_rank(name, task, one) for name, one in played.items()]
+    rows = [_rank(name, task, played_game) for name, played_game in played.items()]
     if game.policy not in played:
         name = game.policy or (YOU if game.by_hand else "this game")
         rows.append(_rank(name, task, episode(task, game.play)))
@@ -204,9 +204,9 @@ def share_of_gains(game: ArenaGame, seconds: float) -> tuple[float, bool] | None
     brings nothing.
     """
     opening = begin(game.task, game.play.seed).state
-    own = game.play.state.private[LEARNER]
+    lab = game.play.state.private[LEARNER]
     gains, exact = gains_from_trade(opening, seconds)
-    return ((own.utility - own.batna) / gains, exact) if gains > LEAST_GAIN else None
+    return ((lab.utility - lab.batna) / gains, exact) if gains > LEAST_GAIN else None
 
 
 @dataclass(frozen=True)
@@ -229,10 +229,10 @@ def best_missed_trade(game: ArenaGame) -> Trade | None:
     """
     final = frozenset(b.block_id for b in _observe(game.play.state, LEARNER).owned_blocks)
     seen, trades = set(), []
-    for one in game.steps:
-        if one.round_index not in seen:
-            seen.add(one.round_index)
-            trades.extend(_possible_trades(one.before, final))
+    for step in game.steps:
+        if step.round_index not in seen:
+            seen.add(step.round_index)
+            trades.extend(_possible_trades(step.before, final))
     best = max(trades, key=lambda trade: trade.gain, default=None)
     return best if best and best.gain >= LEAST_GAIN else None
 
@@ -257,8 +257,8 @@ def _possible_trades(state: arena.State, final: frozenset[str]) -> Iterator[Trad
                 continue
             gets = (received.block_id,) if received else ()
             gives = (given.block_id,) if given else ()
-            kept = [b for b in held if b is not given] + ([received] if received else [])
-            adds = arena.best_plan(kept, obs.own.jobs, now, horizon).gain - alone
+            blocks = [b for b in held if b is not given] + ([received] if received else [])
+            adds = arena.best_plan(blocks, obs.own.jobs, now, horizon).gain - alone
             wanted = arena.margin(other, LEARNER, gets)
             price = wanted - arena.trade_gain(other, gets, gives, 0.0)
             if obs.own.budget >= price >= -max(0.0, arena.purse(other)):
@@ -276,17 +276,17 @@ class Refused:
 
 def refused_offers(game: ArenaGame) -> list[Refused]:
     """The offers that `lab_0` did not withdraw and nobody took, in order."""
-    closed, found = game.play.state.market.closed, []
-    for one in game.steps:
-        for name in one.after.market.offers.keys() - one.before.market.offers.keys():
+    closed, refused = game.play.state.market.closed, []
+    for step in game.steps:
+        for name in step.after.market.offers.keys() - step.before.market.offers.keys():
             offer = closed.get(name)
             if offer is None or offer.from_lab_id != LEARNER or offer.status not in REFUSED:
                 continue
-            other = _observe(one.after, offer.to_lab_id)
+            other = _observe(step.after, offer.to_lab_id)
             gets, gives = offer.requested_blocks, offer.offered_blocks
             wanted = arena.margin(other, LEARNER, gets) - arena.trade_gain(other, gets, gives, 0.0)
-            found.append(Refused(one.round_index, offer, wanted))
-    return found
+            refused.append(Refused(step.round_index, offer, wanted))
+    return refused
 
 
 def tradable_blocks(market: arena.Market, *labs: str) -> list[arena.Block]:
@@ -317,31 +317,31 @@ def message_effects(game: ArenaGame) -> list[Effect]:
     Nobody wants anything any more of a message that closes the last round.
     """
     effects = []
-    for one in game.steps:
-        market = one.after.market
-        said_nothing = len(market.messages) == len(one.before.market.messages)
+    for step in game.steps:
+        market = step.after.market
+        said_nothing = len(market.messages) == len(step.before.market.messages)
         if said_nothing or market.round_index == market.max_rounds:
             continue
-        said = market.messages[-1]
-        unsaid = replace(one.after, market=market._replace(messages=market.messages[:-1]))
-        for lab in _observe(one.after, LEARNER).others:
-            if not said.message or said.to_lab_id not in (lab.lab_id, None):
+        message = market.messages[-1]
+        unsaid = replace(step.after, market=market._replace(messages=market.messages[:-1]))
+        for lab in _observe(step.after, LEARNER).others:
+            if not message.message or message.to_lab_id not in (lab.lab_id, None):
                 continue
-            asked = one.action.requested_block_ids or _largest(_observe(one.after, lab.lab_id))
+            asked = step.action.requested_block_ids or _largest(_observe(step.after, lab.lab_id))
             wants, wanted = (
                 arena.margin(_observe(state, lab.lab_id), LEARNER, asked)
-                for state in (one.after, unsaid)
+                for state in (step.after, unsaid)
             )
             change = 0.0 if wants == wanted else wants - wanted  # both may be infinite
-            effects.append(Effect(one.round_index, lab.lab_id, said.message, asked, change))
+            effects.append(Effect(step.round_index, lab.lab_id, message.message, asked, change))
     return effects
 
 
 def _largest(obs: arena.Observation) -> tuple[str, ...]:
     """The id of the lab's block with most hours left; none where it has none to offer."""
     now, horizon = obs.market.round_index, obs.market.max_rounds
-    own = tradable_blocks(obs.market, obs.agent)
-    largest = sorted(own, key=lambda block: -arena.live_hours(block, now, horizon))
+    tradable = tradable_blocks(obs.market, obs.agent)
+    largest = sorted(tradable, key=lambda block: -arena.live_hours(block, now, horizon))
     return tuple(block.block_id for block in largest[:1])
 
 

@@ -147,8 +147,8 @@ def plan_purchase(obs: Observation, rng: np.random.Generator) -> Action:
 
     It takes the visitor for one of the market's sellers.
     """
-    own = {"discount": sum(market.MARKETS["open"].discount) / 2, **obs.own}
-    return Listener()(replace(obs, own=own), rng)
+    private = {"discount": sum(market.MARKETS["open"].discount) / 2, **obs.own}
+    return Listener()(replace(obs, own=private), rng)
 
 
 def _advance(game: Game) -> Game:
@@ -188,8 +188,8 @@ def after_reply(game: Game, reply: Reply) -> Game:
         play = move(game.task, game.play, parsed.action)
     except IllegalAction:
         return invalid
-    turn, told = len(game.play.turns), (parsed.source, parsed.changes)
-    moves = (*game.model_moves, ModelMove(turn, reply, *told, game.invalid_replies))
+    turn, source = len(game.play.turns), (parsed.source, parsed.changes)
+    moves = (*game.model_moves, ModelMove(turn, reply, *source, game.invalid_replies))
     return _advance(replace(game, play=play, model_moves=moves, invalid_replies=()))
 
 
@@ -231,22 +231,22 @@ def back(game: Game, number: int) -> Game:
 
     What is played from there is the same game: all its chance was drawn at the start.
     """
-    own = moves_of(game)
-    if not 0 <= number < len(own):
+    made = moves_of(game)
+    if not 0 <= number < len(made):
         raise IllegalAction(
-            f"you made {len(own)} moves; there is no move {number + 1} to take back"
+            f"you made {len(made)} moves; there is no move {number + 1} to take back"
         )
-    kept = game.play.turns[: own[number]]
+    turns = game.play.turns[: made[number]]
     state = begin(game.task, game.play.seed).state
-    for turn in kept:
+    for turn in turns:
         state = game.task.env.step(state, turn.action)
     return replace(
         game,
-        play=replace(game.play, state=state, turns=kept, forfeit=False),
-        model_moves=tuple(one for one in game.model_moves if one.turn < len(kept)),
+        play=replace(game.play, state=state, turns=turns, forfeit=False),
+        model_moves=tuple(move for move in game.model_moves if move.turn < len(turns)),
         invalid_replies=(),
         unconfirmed=None,
-        undone=game.undone + len(own) - number,
+        undone=game.undone + len(made) - number,
     )
 
 
@@ -302,9 +302,9 @@ def stand(name: str, task: Task, played: Episode, visitor: bool = False) -> Stan
     """How one episode came out for the learner."""
     won = shares(played.final, task.learner)
     past = played.final.table.past
-    own = [deal.price for deal in past if task.learner in ("seller", deal.buyer)]
+    prices = [deal.price for deal in past if task.learner in ("seller", deal.buyer)]
     grade = task.grade(played.final)
-    return Standing(name, sum(won) / len(won), grade, own[-1] if own else None, visitor)
+    return Standing(name, sum(won) / len(won), grade, prices[-1] if prices else None, visitor)
 
 
 @dataclass(frozen=True)
@@ -322,23 +322,23 @@ def quick_moves(obs: Observation) -> tuple[Quick, Quick, Quick, Quick]:
     left out.
     """
     sell = obs.agent == "seller"
-    own, theirs = own_and_theirs(obs)
+    mine, theirs = own_and_theirs(obs)
     losing = bool(theirs) and (theirs[-1] - obs.reservation) * (1 if sell else -1) < 0
     payable = theirs and (sell or theirs[-1] <= obs.own.get("purse", obs.reservation))
     accept = Quick("loss" if losing else "accept", Accept() if payable else None)
-    if own and theirs:
-        middle, little = (own[-1] + theirs[-1]) / 2, own[-1] + (theirs[-1] - own[-1]) / 8
+    if mine and theirs:
+        middle, little = (mine[-1] + theirs[-1]) / 2, mine[-1] + (theirs[-1] - mine[-1]) / 8
     elif theirs:  # a buyer's first bid
         middle, little = theirs[-1] / 2, 0.4 * theirs[-1]
     else:  # a seller's opening
         price = obs.table.item.list_price
         middle, little = price, 1.1 * price
-    first, second = ("halfway", "little") if own else ("open", "bolder")
+    first, second = ("halfway", "little") if mine else ("open", "bolder")
     farther, nearer = _legal(obs, middle), _legal(obs, little)
-    if own and farther is not None and abs(farther.price - middle) >= 1:
+    if mine and farther is not None and abs(farther.price - middle) >= 1:
         first = "limit"  # half the way would be a loss
     if farther is not None and nearer == farther:  # both are rounded to it, or held at the limit
-        bolder = (own[-1] + farther.price) / 2 if own else farther.price * little / middle
+        bolder = (mine[-1] + farther.price) / 2 if mine else farther.price * little / middle
         nearer = _legal(obs, bolder)
     return (
         accept,
@@ -383,16 +383,20 @@ def doubt(game: Game, action: Action) -> str:
     The rules allow all of them. A visitor who has already named a losing price in this deal is not
     asked about the next one.
     """
-    own, theirs = own_and_theirs(game.observation)
+    mine, theirs = own_and_theirs(game.observation)
     if isinstance(action, Accept):
         return LOSS if theirs and loss_at(game, theirs[-1]) > 0 else ""
     if not isinstance(action, Offer):
         return ""
     is_loss = loss_at(game, action.price, action.extras) > 0
-    if is_loss and not any(loss_at(game, price) > 0 for price in own):
+    if is_loss and not any(loss_at(game, price) > 0 for price in mine):
         return LOSS
     is_other = action.extras != held_extras(game.observation)  # then its price may fall
-    if own and not is_other and (action.price - own[-1]) * (1 if game.you == "seller" else -1) > 0:
+    if (
+        mine
+        and not is_other
+        and (action.price - mine[-1]) * (1 if game.you == "seller" else -1) > 0
+    ):
         return BACKWARDS
     return FAR_OFF if is_far_off(game, action.price) else ""
 

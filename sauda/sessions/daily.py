@@ -91,7 +91,7 @@ def gaining_scripts(seed: int) -> int:
     """
     task = get_task(TASK)
     played = [stand(name, task, rollout(task, buyer, seed)) for name, buyer in BUYERS.items()]
-    return sum(one.share > 0 and one.grade > 0 for one in played)
+    return sum(standing.share > 0 and standing.grade > 0 for standing in played)
 
 
 def bargain_of(day: date) -> Game:
@@ -127,8 +127,8 @@ def _check(game: Game) -> bytes:
     prices = [f"{price:.2f}" for price in (*table.asks, *table.bids)]
     ends = [(str(deal.end), deal.by, deal.rounds) for deal in table.past] or [()]
     heard = [speech.act_in(move.action.message) for move in table.moves if move.agent == "buyer"]
-    told = (game.play.seed, table.item.name, prices, heard, *ends[0])
-    return sha256(repr(told).encode()).digest()[:CHECK_BYTES]
+    content = (game.play.seed, table.item.name, prices, heard, *ends[0])
+    return sha256(repr(content).encode()).digest()[:CHECK_BYTES]
 
 
 def replay(day: date, code: str) -> Game:
@@ -191,7 +191,7 @@ def scripts(day: date) -> tuple[Standing, ...]:
     """How every scripted buyer fares on the day."""
     task, seed = get_task(TASK), seed_of_day(day)
     played = {name: rollout(task, policy, seed) for name, policy in scripts_of(task).items()}
-    return tuple(player(name, one) for name, one in played.items())
+    return tuple(player(name, episode) for name, episode in played.items())
 
 
 def player(name: str, played: Episode, visitor: bool = False) -> Standing:

@@ -91,9 +91,11 @@ class OwnMove:
     @property
     def choices(self) -> tuple[Choice, ...]:
         """The better move among others that are not as good, from leaving to the best price."""
-        others = [one for one in self.others[1:] if self.cost and one.action != self.turn.action]
+        others = [
+            choice for choice in self.others[1:] if self.cost and choice.action != self.turn.action
+        ]
         least = self.others[0].grade - LEAST_COST if self.others else 0.0
-        wrong = [one for one in others if one.grade < least]
+        wrong = [choice for choice in others if choice.grade < least]
         wrong = wrong[:: max(1, len(wrong) // (CHOICES - 1))][: CHOICES - 1]  # far apart
         return tuple(sorted([self.others[0], *wrong], key=_order)) if self.cost else ()
 
@@ -139,8 +141,8 @@ class Review:
     @cached_property
     def costly(self) -> tuple[OwnMove, ...]:
         """The moves that cost something, the costliest first."""
-        found = [move for move in self.moves if move.cost]
-        return tuple(sorted(found, key=lambda move: -move.cost))
+        costly = [move for move in self.moves if move.cost]
+        return tuple(sorted(costly, key=lambda move: -move.cost))
 
     def weigh(self, number: int, action: Action) -> Choice:
         """Another move in the place of the own move `number`; IllegalAction where none can be."""
@@ -203,9 +205,10 @@ def _weigh(task_name: str, number: int, turn: Turn) -> OwnMove:
     ]
     bare = (Offer(int(price)) for price in values.prices)
     moves = dict.fromkeys((best, Accept(), WalkAway(), *spoken, *bare))
-    found = [Choice(each, values.of(each)) for each in moves if not is_loss(obs, each)]
-    found = sorted((one for one in found if one.grade > NOTHING / 2), key=lambda one: -one.grade)
-    return OwnMove(number, turn, value_of(turn.action, values, obs), tuple(found))
+    choices = [Choice(each, values.of(each)) for each in moves if not is_loss(obs, each)]
+    choices = [choice for choice in choices if choice.grade > NOTHING / 2]
+    choices.sort(key=_grade, reverse=True)
+    return OwnMove(number, turn, value_of(turn.action, values, obs), tuple(choices))
 
 
 def value_of(move: Action, values: MoveValues, obs: Observation) -> float:
@@ -236,10 +239,10 @@ def _review_moves(game: Game, turns: list[Turn]) -> list[OwnMove]:
         extras = getattr(turns[number].action, "extras", held_extras(position.observation))
         prices = other_prices(position, extras)
         moves = (WalkAway(), Accept(), *(Offer(price, extras=extras) for price in prices))
-        found: dict[Action, Choice] = {}
+        best: dict[Action, Choice] = {}
         for line in _lines(position, moves):
-            found[line.action] = max(found.get(line.action, line), line, key=_grade)
-        others = tuple(sorted(found.values(), key=_grade, reverse=True))
+            best[line.action] = max(best.get(line.action, line), line, key=_grade)
+        others = tuple(sorted(best.values(), key=_grade, reverse=True))
         reviewed.append(OwnMove(number, turns[number], round(after, DIGITS), others))
         after += reviewed[-1].cost
     return reviewed[::-1]

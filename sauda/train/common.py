@@ -236,12 +236,12 @@ def named_object(name: str) -> Any:
     """
     module, _, attribute = name.partition(":")
     try:
-        found = getattr(import_module(module), attribute)
+        named = getattr(import_module(module), attribute)
     except (ImportError, AttributeError) as error:
         raise ValueError(f"expected module:function, and {name!r} cannot be had: {error}") from None
-    if not callable(found):
-        raise ValueError(f"expected module:function, and {name!r} is {found!r}, no function")
-    return found
+    if not callable(named):
+        raise ValueError(f"expected module:function, and {name!r} is {named!r}, no function")
+    return named
 
 
 def init_adapter(settings: StageSettings) -> Path | None:
@@ -375,10 +375,10 @@ def check_finite(figures: Mapping[str, float], step: int, folder: Path) -> None:
     """Raise Stopped where a figure of `step` is NaN or infinite; checkpoints are kept."""
     for name, value in figures.items():
         if not math.isfinite(value):
-            kept = last_checkpoint(folder)
+            last = last_checkpoint(folder)
             raise Stopped(
                 f"{name} is {value} at step {step}; "
-                f"{f'{kept} is kept' if kept else 'there is no checkpoint yet'}. "
+                f"{f'{last} is kept' if last else 'there is no checkpoint yet'}. "
                 "Try a lower --learning-rate"
             )
 

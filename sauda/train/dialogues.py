@@ -155,7 +155,7 @@ def keep_usable(
         try:
             dialogue = read(row, f"{source}/{file}/{line}", currency)
             check_dialogue(dialogue, one_sided)
-            values = {agent: tuple(own.items()) for agent, own in dialogue.values.items()}
+            values = {agent: tuple(private.items()) for agent, private in dialogue.values.items()}
             content = (dialogue.group, tuple(sorted(values.items())), dialogue.turns)
             first = first_lines.setdefault(content, line)
             require(first == line, "duplicate", f"the dialogue of line {first} again")
@@ -183,8 +183,8 @@ def check_dialogue(dialogue: Dialogue, one_sided: bool = False) -> None:
             raise NotUsed(
                 f"a text of more than {LONGEST:,} characters", f"{place} has {len(text):,}"
             )
-    said = sum(map(bool, texts.values()))
-    require(said >= FEWEST_TURNS, f"fewer than {FEWEST_TURNS} turns with words")
+    spoken = sum(map(bool, texts.values()))
+    require(spoken >= FEWEST_TURNS, f"fewer than {FEWEST_TURNS} turns with words")
     speakers = {turn.agent for turn in dialogue.turns if any(map(str.isalnum, turn.text))}
     silent = [agent for agent in dialogue.values if agent not in speakers]
     require(one_sided or not silent, "a side without words", " and ".join(silent))
@@ -254,8 +254,8 @@ def _private_prices(row: DialogueRow, index: int) -> dict[str, float]:
         "not a buyer and a seller",
         "private values of another number of agents",
     )
-    own = {"target": targets[index], "limit": limits[index]}
-    values = {n: _amount(f"the {n}", x) for n, x in own.items() if x not in (None, "None")}
+    private = {"target": targets[index], "limit": limits[index]}
+    values = {n: _amount(f"the {n}", x) for n, x in private.items() if x not in (None, "None")}
     valid = values and all(value > 0 for value in values.values())
     require(bool(valid), "no private value", f"{row.agent_info.Role[index]}: {values}")
     return values
@@ -350,10 +350,10 @@ def read_division(columns: Any, name: str, currency: str) -> Dialogue:
         turns.append((match[1], match[2].strip()))
     agents = {side: DIVIDING[side != turns[0][0]] for side in PLAYERS}
     values = {
-        agents[side]: {f"value of a {kind}": n for kind, n in zip(KINDS, own.value, strict=True)}
-        for side, own in sides.items()
+        agents[side]: {f"value of a {kind}": n for kind, n in zip(KINDS, part.value, strict=True)}
+        for side, part in sides.items()
     }
-    contexts = sorted(str(sorted(own.items())) for own in values.values())
+    contexts = sorted(str(sorted(part.items())) for part in values.values())
     items = ", ".join(f"{n} {kind}" for n, kind in zip(row.input.count, KINDS, strict=True))
     return Dialogue(
         id=name,

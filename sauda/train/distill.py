@@ -225,8 +225,8 @@ def label(obs: Observation, move: teacher_rows.Action, sd: float, near: int) -> 
             offer = parse(f'{{"offer":{percent}}}', obs)
             weights[completion(replace(offer, message=move.message), obs)] += weight
     total = sum(weights.values())
-    kept = {text: w / total for text, w in weights.items() if w / total >= LEAST_CHANCE}
-    return {text: p / sum(kept.values()) for text, p in kept.items()}
+    likely = {text: w / total for text, w in weights.items() if w / total >= LEAST_CHANCE}
+    return {text: p / sum(likely.values()) for text, p in likely.items()}
 
 
 def soft_tokens(row: SoftRow, tokenizer: Any, late: int, late_weight: float) -> dict[str, Any]:
@@ -320,19 +320,19 @@ def play_shared(
     games = {seed: new_game(teacher.task, seed, salt) for seed in seeds}
     # whose turn it is, and the teacher's errors
     chance = {seed: np.random.default_rng([seed, TURNS, *salt]) for seed in seeds}
-    own: dict[int, list[bool]] = {seed: [] for seed in seeds}  # which turns were the learner's
+    learner: dict[int, list[bool]] = {seed: [] for seed in seeds}  # which turns were the learner's
     while running := [seed for seed, game in games.items() if game.running]:
         for seed in running:
-            own[seed].append(chance[seed].random() >= share)
-            if not own[seed][-1]:
+            learner[seed].append(chance[seed].random() >= share)
+            if not learner[seed][-1]:
                 games[seed].apply(teacher.turn(games[seed], chance[seed]))
-        if learners := [games[seed] for seed in running if own[seed][-1]]:
+        if learners := [games[seed] for seed in running if learner[seed][-1]]:
             play_turn(learners, player)
     for seed, game in games.items():
-        yield from label_game(game, own[seed], teacher)
+        yield from label_game(game, learner[seed], teacher)
 
 
-def label_game(game: ModelGame, own: Sequence[bool], teacher: Teacher) -> Iterator[SoftRow]:
+def label_game(game: ModelGame, learner: Sequence[bool], teacher: Teacher) -> Iterator[SoftRow]:
     """The deals of one game; in a forfeited deal the last reply is the teacher's."""
     seed = game.play.seed
     for deal, group in groupby(enumerate(game.turns), lambda turn: len(turn[1].obs.table.past)):
@@ -345,7 +345,7 @@ def label_game(game: ModelGame, own: Sequence[bool], teacher: Teacher) -> Iterat
         if last.action is not None:
             reply = completion(last.action, last.obs)
         chat: list[dict[str, Any]] = [*render(last.obs), {"role": "assistant", "content": reply}]
-        yield SoftRow(teacher.task.name, seed, deal, chat, labels, [own[n] for n in numbers])
+        yield SoftRow(teacher.task.name, seed, deal, chat, labels, [learner[n] for n in numbers])
 
 
 class Rounds:

@@ -161,7 +161,7 @@ def collect(
     known, fruitless = read_lines(file), 0
     tried = {(row["task"], row["seed"]) for row in known}
     pairs = [row for row in known if "chosen" in row]
-    untried = (one for one in _instances(settings) if one not in tried)
+    untried = (instance for instance in _instances(settings) if instance not in tried)
     while len(pairs) < settings.pairs:
         if fruitless >= settings.patience:
             raise common.Stopped(

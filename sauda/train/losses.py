@@ -175,8 +175,8 @@ def grpo_on_cpu(labels_of: Callable[[tuple[int, ...]], list[int]]) -> Any:
                 for ids, mask in zip(input_ids.split(size), attention_mask.split(size), strict=True)
             ]
             log_probs, entropies = map(torch.cat, zip(*parts, strict=True))
-            kept = slice(-logits_to_keep, None)
-            return log_probs[:, kept], entropies[:, kept] if compute_entropy else None, None
+            last = slice(-logits_to_keep, None)
+            return log_probs[:, last], entropies[:, last] if compute_entropy else None, None
 
     return OnCPU
 

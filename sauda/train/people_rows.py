@@ -146,7 +146,7 @@ def teach(
     language = ANSWERS_IN[play.state.private["seller"]["language"]]
     if not play.state.table.moves[0].action.message.strip("₹0123456789,. "):
         language = "en"  # a seller that says prices alone is answered in English
-    said: set[str] = set()
+    lines_before: set[str] = set()
     while not play.forfeit and task.env.to_act(play.state) is not None:
         plain = task.env.observe(play.state, task.learner)
         obs = show(plain)
@@ -154,15 +154,15 @@ def teach(
         if obs.ask != plain.ask and isinstance(best, Accept):
             best = Offer(plain.ask)
         best = teacher_rows.round_action(obs, best, settings.near)
-        best = worded(obs, best, act, language, said, speech)
+        best = worded(obs, best, act, language, lines_before, speech)
         made, how = best, names[spoils.choice(len(names), p=chances)]
         if how != "made":
             spoilt = teacher_rows.spoil(how, best, obs, settings, spoils)
             spoilt = teacher_rows.round_action(obs, spoilt, settings.near)
             if how == "silent" or spoilt != best:
-                made = worded(obs, spoilt, "", language, said, speech)
+                made = worded(obs, spoilt, "", language, lines_before, speech)
         reply = completion(made, obs)
-        said.add(json.loads(reply)["say"])
+        lines_before.add(json.loads(reply)["say"])
         yield Taught(turn, obs, best, completion(best, obs), reply)
         play = move(task, play, parse(reply, obs))
         play, turn = advance(task, task.opponents, play), turn + 1
@@ -270,17 +270,17 @@ def added(language: str, key: str) -> tuple[str, ...]:
 
 
 def worded(
-    obs: Observation, action: Action, act: str, language: str, said: Collection[str],
+    obs: Observation, action: Action, act: str, language: str, lines_before: Collection[str],
     rng: np.random.Generator,
 ) -> Action:  # fmt: skip
-    """The move with a sentence of its act, or of the move itself, that no line of `said` holds."""
+    """The move with a sentence of its act, or of itself, that none of `lines_before` holds."""
     verb = next(iter(json.loads(completion(replace(action, message=""), obs))))
     bids = isinstance(action, Offer)
     if not bids or (act == "cash" and "later" in action.extras):  # it would contradict itself
         act = ""
 
     def one_of(texts: Sequence[str]) -> str:
-        fresh = [text for text in texts if not any(text in line for line in said)]
+        fresh = [text for text in texts if not any(text in line for line in lines_before)]
         return fresh[rng.integers(len(fresh))]
 
     family = ("buyer", act) if act else ("bid", "leave" if verb == "walk" else verb)

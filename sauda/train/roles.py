@@ -232,7 +232,7 @@ def make_trainer(
     decay = 1.0 if settings.no_schedule else settings.layer_decay
     groups = layer_groups(network, settings.learning_rate, decay, settings.weight_decay)
     optimizer = torch.optim.AdamW(groups)
-    own = {
+    arguments = {
         "weight_decay": settings.weight_decay,
         "max_steps": settings.max_steps,
         "train_sampling_strategy": "sequential",
@@ -244,7 +244,7 @@ def make_trainer(
     }
     return role_trainer()(
         model=network,
-        args=TrainingArguments(**common.training_arguments(run) | own),
+        args=TrainingArguments(**common.training_arguments(run) | arguments),
         train_dataset=sequences,
         eval_dataset=validation,
         processing_class=tokenizer,
@@ -364,20 +364,20 @@ def judge_role(
 
     A specialist plays the other role too; a control is compared in its own roles alone.
     """
-    own = settings.sides
-    sides = own if settings.control else settings.agents
+    taught = settings.sides
+    sides = taught if settings.control else settings.agents
     judged = {s: acts.views(dialogues, [s], "holdout", settings.holdout_dialogues) for s in sides}
     print("measuring the loss of hold-out dialogues", flush=True)
     network = served.decoder.network  # what is served is what is measured
     losses = dialogue_losses(network, tokenizer, [v for seen in judged.values() for v in seen])
     print("replying to hold-out turns", flush=True)
-    count = {s: settings.acceptance_prompts // (len(own) if s in own else 2) for s in sides}
+    count = {s: settings.acceptance_prompts // (len(taught) if s in taught else 2) for s in sides}
     prompted = [view for side, seen in judged.items() for view in seen[: count[side]]]
-    replies = speak(served, prompted, own)
+    replies = speak(served, prompted, taught)
     return {
         "acceptance": role_check([reply for reply in replies if not reply["off_role"]]),
         "replies": replies,
-        "holdout": [row | {"off_role": row["role"] not in own} for row in losses],
+        "holdout": [row | {"off_role": row["role"] not in taught} for row in losses],
     }
 
 
@@ -414,11 +414,11 @@ def dialogue_losses(
 
 
 def speak(
-    model: Model, views: Sequence[acts.View], own: Sequence[str], batch_size: int = 12
+    model: Model, views: Sequence[acts.View], taught: Sequence[str], batch_size: int = 12
 ) -> list[dict[str, Any]]:
     """A reply of the model to one turn of each view, and the act that is read from it.
 
-    `own` lists the roles that the model was trained for; "off_role" marks other roles. View k uses
+    `taught` lists the roles the model was trained for; "off_role" marks other roles. View k uses
     its turn k modulo its number of turns, so that openings and ends occur as well.
     """
     asked = [(view, number % len(view.turns)) for number, view in enumerate(views)]
@@ -426,16 +426,16 @@ def speak(
     rows = []
     for (view, turn), reply in zip(asked, reply_to(model, chats, batch_size), strict=True):
         example = view.turns[turn]
-        said = acts.Turn(view.role, reply.text.strip())
+        reply_turn = acts.Turn(view.role, reply.text.strip())
         turns = view.dialogue.turns
-        heard = replace(view.dialogue, turns=(*turns[: example.turn], said))
-        act = acts.read_acts(heard)[-1] if said.text else None
+        heard = replace(view.dialogue, turns=(*turns[: example.turn], reply_turn))
+        act = acts.read_acts(heard)[-1] if reply_turn.text else None
         rows.append(
             {
                 "dialogue": view.dialogue.id,
                 "turn": example.turn,
                 "role": view.role,
-                "off_role": view.role not in own,
+                "off_role": view.role not in taught,
                 "intention": example.intention,
                 "text": reply.text,
                 "meant": asdict(

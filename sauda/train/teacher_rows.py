@@ -140,16 +140,16 @@ def retell(row: Row) -> Row:
     pattern, others = lessons()
     rng = np.random.default_rng([row.seed, row.deal, LESSONS])
 
-    def say(found: re.Match) -> str:
-        options = others[re.sub(r"\d+", "#", found[0])]
-        number = re.search(r"\d+", found[0])
+    def say(match: re.Match) -> str:
+        options = others[re.sub(r"\d+", "#", match[0])]
+        number = re.search(r"\d+", match[0])
         return options[rng.integers(len(options))].replace("#", number[0] if number else "#")
 
     def hear(message: dict[str, str]) -> dict[str, str]:
-        told = re.sub(
+        retold = re.sub(
             r'(?<=Says )"[^"]*"', lambda words: pattern.sub(say, words[0]), message["content"]
         )
-        return message | {"content": told} if message["role"] == "user" else message
+        return message | {"content": retold} if message["role"] == "user" else message
 
     return replace(row, messages=[hear(message) for message in row.messages])
 
@@ -158,14 +158,14 @@ def retell(row: Row) -> Row:
 def lessons() -> tuple[re.Pattern[str], Mapping[str, Sequence[str]]]:
     """A pattern of the sellers' phrases, and by phrase other words that no game has."""
     rows = read_table(Path(__file__).with_name("lessons.csv"))
-    found: dict[str, list[str]] = {}
+    rewordings: dict[str, list[str]] = {}
     for language in speech.LANGUAGES:
         for (family, key), options in speech.phrases(language, "seen").items():
             others = [r[language] for r in rows if (r["family"], r["key"]) == (family, key)]
-            found |= {phrase: others for phrase in options if others}
-    longest_first = sorted(found, key=len, reverse=True)
+            rewordings |= {phrase: others for phrase in options if others}
+    longest_first = sorted(rewordings, key=len, reverse=True)
     either = "|".join(re.escape(phrase).replace(r"\#", r"\d+") for phrase in longest_first)
-    return re.compile(rf"(?<!\w)(?:{either})(?!\w)"), found
+    return re.compile(rf"(?<!\w)(?:{either})(?!\w)"), rewordings
 
 
 @dataclass(frozen=True)
@@ -379,9 +379,9 @@ def arena_rows(settings: ArenaRowSettings) -> list[Row]:
 
 def supervise(task: Task, seed: int, states: Iterable[ArenaTaught], waits: float) -> Iterator[Row]:
     """The rows of one game of the arena, with the share `waits` of the teacher's waits."""
-    kept = np.random.default_rng([seed, WAITS])
+    draw = np.random.default_rng([seed, WAITS])
     for state in states:
-        if kept.random() >= waits and state.action.action_type == "wait":
+        if draw.random() >= waits and state.action.action_type == "wait":
             continue
         text = arena_prompt.completion(state.action, state.obs)
         messages = [*arena_prompt.render(state.obs), {"role": "assistant", "content": text}]

@@ -219,7 +219,7 @@ def base(tmp_path) -> Path:
 
 
 @pytest.mark.model
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_the_training_of_the_documentation_runs_as_it_stands(site, base, monkeypatch):
     """On a toy, for one step, its replies written here: one rollout accepts, one walks away."""
     import torch

@@ -16,9 +16,10 @@ from sauda.records.store import REPOSITORY as ROOT
 POLICY = re.search(r"```python\n(from env import.*?)```", (ROOT / "README.md").read_text(), re.S)
 
 
-@pytest.fixture
-def python(tmp_path: Path) -> Path:
+@pytest.fixture(scope="module")
+def python(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The interpreter of an environment that holds the package's wheel and numpy alone."""
+    tmp_path = tmp_path_factory.mktemp("package")
     source, wheels = tmp_path / "source", tmp_path / "wheels"
     shutil.copytree(ROOT / "env", source, ignore=shutil.ignore_patterns("__pycache__"))
     pip = [sys.executable, "-m", "pip", "--quiet"]

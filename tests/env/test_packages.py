@@ -1,7 +1,6 @@
 """Bids of a price and extras: which bid stands, what sellers say of extras, who plans packages."""
 
 from dataclasses import replace
-from itertools import accumulate
 
 import numpy as np
 import pytest
@@ -25,12 +24,10 @@ from env import (
     rollout,
     shares,
 )
-from env.adapters.gym_env import PACKAGES, BargainingEnv
 from sauda.games.bazaar_words import from_json, in_words, to_json
 from sauda.players import planners_of
 from sauda.players import scripts_of as policies
 from sauda.policies import SLOW_PACKAGES
-from sauda.policies.listener import Informed
 from sauda.policies.packages import (
     SAMPLE,
     Packager,
@@ -43,15 +40,9 @@ from sauda.records.seeds import deal_at
 from sauda.serve import game as served
 
 PACKAGE, MUTE = get_task("bazaar/package"), get_task("bazaar/package-mute")
-TASKS = st.sampled_from([PACKAGE, MUTE])
 SEEDS = st.integers(0, 10**6)
 SHARES = st.lists(st.floats(0.05, 1.3), min_size=1, max_size=12)
 HELD = st.lists(st.frozensets(st.sampled_from(EXTRAS)), min_size=1, max_size=4)
-WORDS = st.lists(
-    st.sampled_from(["", *(corpus.buyer_line(act, 900, 0.4) for act in ear.ACTS)]),
-    min_size=1,
-    max_size=4,
-)
 
 
 def bids(task, seed, prices, packages=(frozenset(),), words=("",)):
@@ -64,44 +55,6 @@ def bids(task, seed, prices, packages=(frozenset(),), words=("",)):
         return Offer(max(1, min(price, obs.own["purse"])), text, package)
 
     return rollout(task, policy, seed)
-
-
-def counts(final):
-    """What the seller counts each bid as, in rupees."""
-    costs = final.private["seller"]["costs"]
-    offers = [m.action for m in final.table.moves if m.agent == "buyer"]
-    return offers, [offer.price - sum(costs[name] for name in offer.extras) for offer in offers]
-
-
-@given(TASKS, SEEDS, SHARES, HELD, WORDS)
-def test_the_bid_stands_that_leaves_the_seller_most(task, seed, prices, packages, words):
-    game = bids(task, seed, prices, packages, words)
-    offers, worth = counts(game.final)
-    for ask, best in zip(game.final.table.asks[1:], accumulate(worth, max), strict=False):
-        assert ask > best
-    assert list(game.final.table.asks) == sorted(game.final.table.asks, reverse=True)
-    (deal,) = game.final.table.past
-    if game.end is EndReason.AGREEMENT:
-        standing = offers[worth.index(max(worth))]  # of equal ones the earlier
-        assert (deal.price, frozenset(deal.extras)) == (standing.price, standing.extras)
-        assert max(worth) >= game.final.private["seller"]["reservation"]
-    for ask, best in zip(game.final.table.asks[:-1], accumulate(worth, max), strict=False):
-        assert best < ask or game.end is EndReason.AGREEMENT
-
-
-@given(SEEDS, SHARES)
-def test_who_bids_prices_alone_plays_the_market_without_extras(seed, prices):
-    plain, packed = (bids(get_task(name), seed, prices) for name in ("bazaar/mute-3", MUTE.name))
-    assert plain.final.table.asks == packed.final.table.asks
-    assert plain.final.table.past == packed.final.table.past
-
-
-@given(TASKS, SEEDS, SHARES, HELD, WORDS)
-def test_all_chance_is_drawn_at_reset(task, seed, prices, packages, words):
-    game = bids(task, seed, prices, packages, words)
-    for turn in game.trajectory("seller"):
-        again = task.opponents["seller"](turn.observation, np.random.default_rng(99))
-        assert again == turn.action
 
 
 @given(SEEDS, SHARES, HELD)
@@ -140,12 +93,6 @@ def test_costs_and_values_are_light_or_heavy_and_independent():
         assert part[side][~heavy].max() < 0.06
         assert low - 0.01 < part[side][heavy].min() < part[side].max() < high + 0.01
     assert abs(np.corrcoef(part["seller"] > 0.1, part["buyer"] > 0.1)[0, 1]) < 0.12
-
-
-def test_nothing_hidden_stands_in_what_the_buyer_sees():
-    obs = bids(PACKAGE, 3, [0.5], [frozenset({"delivery"})]).trajectory("buyer")[-1].observation
-    assert set(obs.own) == {"reservation", "discount", "purse", "deadline", "quote", "values"}
-    assert obs.table.extras == EXTRAS
 
 
 # Words
@@ -210,10 +157,6 @@ def test_each_change_of_the_package_tries_the_temper():
 
 
 # Bad input
-
-
-def state_of(task, seed=1):
-    return begin(task, seed)
 
 
 @pytest.mark.parametrize(
@@ -304,17 +247,6 @@ def test_a_program_sends_extras_and_sees_its_values():
     assert asks == [True, False]
 
 
-def test_numbers_stand_for_every_package():
-    gym = BargainingEnv(PACKAGE.name)
-    vector, info = gym.reset(seed=4)
-    assert vector.shape == gym.observation_space.shape
-    assert info["action_mask"].shape == (gym.action_space.n,)
-    bid = 1 + 30 + 250 * PACKAGES.index(frozenset({"delivery", "later"}))
-    vector, _, over, _, info = gym.step(np.int64(bid))
-    assert not info["error"]
-    assert over or vector[-3:].tolist() == [1, 0, 1]
-
-
 # The planner
 
 
@@ -323,13 +255,6 @@ def test_the_policies_of_the_task_know_its_extras():
     assert "leave" in policies(PACKAGE)
     for policy in (*SLOW_PACKAGES.values(), *policies(PACKAGE).values()):
         assert rollout(PACKAGE, policy, 2).end is not EndReason.FORFEIT
-
-
-def test_words_are_worth_nothing_where_sellers_are_mute():
-    names = ("listener", "reader", "speaker", "bayesian")
-    for seed in range(3):
-        games = [rollout(MUTE, SLOW_PACKAGES[name], seed) for name in names]
-        assert all(game.turns == games[0].turns for game in games)
 
 
 def test_what_is_said_moves_the_belief_as_far_as_it_is_believed():
@@ -377,14 +302,6 @@ def test_the_planner_bids_for_what_is_worth_more_than_itcost_sample():
                 assert turn.action.extras == best
             if isinstance(turn.action, Accept):
                 assert turn.observation.ask <= turn.observation.reservation
-
-
-def test_the_informed_value_agrees_with_play():
-    gains = []
-    for seed in range(30):
-        player = Informed.of(deal_at(MUTE, seed), False, 3)
-        gains.append(MUTE.grade(rollout(MUTE, player, seed).final) - player.expected)
-    assert abs(np.mean(gains)) < 0.07
 
 
 def test_a_tie_keeps_the_earlier_bid():

@@ -90,7 +90,7 @@ def check_table(rows: Sequence[AnyRow]) -> Sequence[AnyRow]:
             raise ValueError(f"row {number} and the first differ in the fields {', '.join(wrong)}")
         for name, value in fields.items():
             types[name] |= {float if type(value) is int else type(value)} - {type(None)}
-    if mixed := sorted(name for name, found in types.items() if len(found) > 1):
+    if mixed := sorted(name for name, kinds in types.items() if len(kinds) > 1):
         raise ValueError(f"values of several types: {', '.join(mixed)}")
     return rows
 

@@ -96,13 +96,13 @@ def test_what_words_are_worth_is_said_with_its_interval_by_market_and_type():
 
 
 NAME = "9 <b>bold</b>"
-RECORDED = {leaderboard.COMPARISON: model_comparison()}
 
 
 @pytest.fixture(scope="module")
 def measured():
+    recorded = {leaderboard.COMPARISON: model_comparison()}
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(leaderboard, "load_or_say", lambda file: (RECORDED.get(file), ""))
+        patch.setattr(leaderboard, "load_or_say", lambda file: (recorded.get(file), ""))
         return {game: measurements(game) for game in ("bazaar", "arena")}
 
 

@@ -1,10 +1,7 @@
 """What a stranger's requests can do to the page, over HTTP."""
 
 import json
-import random
 import re
-import tempfile
-from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from types import SimpleNamespace
 from typing import Any
@@ -41,16 +38,7 @@ FILES = [
     {"name": "a.png", "data": "data:image/png;base64,iVBORw0KGgo=", "is_file": False},
     {"__type__": "update", "value": "x"},
 ]
-ODD = [
-    None, True, 0, -1, 3, 0.5, 1e308, 1e-320, 10**30, 2**53 + 1, "", " ", "a", "7", "x" * 5000,
-    "x" * 300_000, "../../etc/passwd", "mini+/etc/passwd", "sauda-8b", "\x00", "\ud800", "\u202e",
-    '{"action_type": 5}', "₹ 500", "accept", "walk away", "?" + "a=b&" * 500, "९९९", "1e400",
-    "?tab=haggle&day=0&moves=zz", "?round=99999999999999999999&game=-1&seed=1e9", "%00%ff%",
-    "data:text/plain;base64,QQ==", "\r\nset-cookie: a=b", [], [[]], {}, [None], ["mini"] * 9,
-    {"2026-02-30": "x"}, {"2026-01-01": {"moves": []}}, {"right": -1e308, "played": "0"}, *FILES,
-]  # fmt: skip
 GAME = {"data": ["classic/single_deal", "expert", "7"]}
-LEAKS = ("Traceback", ".py", str(ROOT.parent), tempfile.gettempdir())
 
 
 def route_of(event: Any) -> str:
@@ -80,67 +68,13 @@ def usual_call(site: Site, number: int, session: str) -> dict[str, Any]:
     return {"data": data, "fn_index": number, "session_hash": session}
 
 
-def crafted(part: Any, stream: random.Random) -> Any:
-    """A value that the component may nearly hold, perhaps inside some structure."""
-    near = list(ODD)
-    if isinstance(part, gr.Slider):
-        near = [part.minimum, part.maximum, *ODD[:10]]
-    elif isinstance(part, gr.Dropdown | gr.Radio):
-        values = [value for _, value in part.choices] or ["x"]
-        near = [*values[:3], str(values[0]), [values[0]], values[:2], *ODD[:10]]
-    value = stream.choice(near)
-    for _ in range(stream.choice([0, 0, 0, 1, 2])):
-        value = stream.choice([[value], {"a": value}, [None, value, 1], {"a": {"b": [value]}}])
-    return value
-
-
-def crafted_call(site: Site, number: int, stream: random.Random) -> tuple[str, bytes]:
-    """A route and a body for the event that is wrong in some way, or in none."""
-    event = site.blocks.fns[number]
-    data = [
-        crafted(part, stream) if stream.random() < 0.5 else opening(part) for part in event.inputs
-    ]
-    body = {"data": data, "fn_index": number, "session_hash": stream.choice(["one", "two"])}
-    if event.collects_event_data:
-        names = ["index", "value", "choice", "step", "offer", "press", "fields"]
-        body["event_data"] = stream.choice([{name: stream.choice(ODD) for name in names}, *ODD])
-    if stream.random() < 0.2:
-        body[stream.choice([*body, "batched", "event_id"])] = stream.choice(ODD)
-    if stream.random() < 0.1:
-        del body[stream.choice(list(body))]
-    content = json.dumps(body, default=str).encode()
-    if stream.random() < 0.05:
-        content = content[: stream.randrange(len(content))]
-    content = content[:MOST_BYTES]  # the connection of a larger call is closed
-    rare = ["call/play", "call/send", "run/play", "cancel", "reset", "upload", "call/v2/play",
-            "api/predict"]  # fmt: skip
-    return route_of(event) if stream.random() < 0.9 else stream.choice(rare), content
-
-
-def test_crafted_calls_of_all_events_leak_nothing_and_leave_the_page_answering(site, request):
-    stream, seen = random.Random(35), Counter()
-    for _ in range(40 if request.config.getoption("--full") else 1):
-        for number in [number for number, event in site.blocks.fns.items() if event.fn]:
-            status, text = posted(site, *crafted_call(site, number, stream))
-            seen[status] += 1
-            assert status < 400 or not any(leak in text for leak in LEAKS), text
-    assert seen[200] > 0.06 * seen.total()  # some were right
-    assert seen.total() - seen[200] > 0.06 * seen.total()  # and some were wrong
-    assert_answers(site)
-
-
 def test_no_event_takes_a_file_whatever_way_it_comes(site):
+    """The gate alone, below, refuses the others."""
     deep = {"a": [None, {"b": FILE}]}
-    calls = [
+    for route, call in (
         ("call/play", {"data": ["classic/single_deal", "expert", deep]}),
         ("call/v2/play", {"task_name": "classic/single_deal", "seed": deep}),
-    ]
-    for number, event in site.blocks.fns.items():
-        if event.fn and event.inputs:
-            call = usual_call(site, number, "files")
-            calls.append((route_of(event), {**call, "event_data": deep}))
-            calls.append((route_of(event), {**call, "data": [*call["data"][:-1], deep]}))
-    for route, call in calls:
+    ):
         status, text = posted(site, route, call)
         assert (status, "no files" in json.loads(text)["error"]) == (422, True), call
     assert site.blocks.max_file_size == 0
@@ -214,22 +148,6 @@ def test_the_page_of_another_site_can_start_nothing(site, of):
         assert client.get("/").status_code == 200  # a link from anywhere opens the page
     with site.client(**{"sec-fetch-site": "same-origin"}) as client:
         assert client.post("/gradio_api/call/play", json=GAME).status_code == 200
-
-
-@pytest.mark.parametrize("path", ["/", "/reset", "/gradio_api/queue/join"])
-@pytest.mark.parametrize("host", ["127.0.0.1", "192.0.2.7:7860"])
-def test_on_plain_http_the_page_of_another_site_starts_nothing(site, host, path):
-    """There a browser sends no `Sec-Fetch-Site`."""
-    foreign = {"host": host, "origin": "http://evil.example"}
-    asks = {"access-control-request-method": "POST", "access-control-request-headers": "x-a"}
-    preflight = site.shared.options(path, headers=foreign | asks)
-    started = site.shared.post(path, headers=foreign, json=GAME)
-    for answer in (preflight, started):
-        assert answer.status_code == 403
-        assert answer.json()["error"].endswith("other sites.")
-        assert not any(name.startswith("access-control-allow") for name in answer.headers)
-    own = {"host": host, "origin": f"http://{host}"}
-    assert site.shared.post("/gradio_api/call/play", headers=own, json=GAME).status_code == 200
 
 
 def test_an_event_that_is_not_there_is_told_so_with_nothing_in_the_log(site, capfd):

@@ -19,24 +19,6 @@ from tests.support.dialogues import craigslist_row, lines
 REFUSED = [tuple(row.values()) for row in rows("refused_commands.csv")]
 
 
-@pytest.mark.parametrize(
-    "command",
-    [
-        ["train"],
-        ["train", "distill"],
-        ["train", "selector"],
-        ["jobs"],
-        ["jobs", "evaluate"],
-        ["deploy"],
-    ],
-)
-def test_a_command_prints_its_help(command, capsys):
-    with pytest.raises(SystemExit) as end:
-        main([*command, "--help"])
-    assert end.value.code == 0
-    assert capsys.readouterr().out.startswith(f"usage: python -m sauda {' '.join(command)}".strip())
-
-
 @pytest.mark.parametrize("arguments", [[], ["--help"]])
 def test_the_index_names_every_command_with_what_it_does(arguments, capsys):
     assert main(arguments) == 0
@@ -91,7 +73,7 @@ def test_a_file_that_no_artifact_may_have_is_answered_without_the_list_of_all(ca
 
 
 @pytest.mark.model
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_trained_model_plays_without_a_warning_of_the_packages_below_it():
     command = [sys.executable, "-m", "sauda", "play", "--policy", "sauda-mini"]
     done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT.parent)

@@ -163,14 +163,6 @@ def test_the_artifact_is_replayed_from_the_recorded_words(tmp_path):
     assert any("games[0].games[0]" in fault for fault in verify(role_play.FILE, root=tmp_path))
 
 
-def test_a_sentence_per_seat_says_how_often_the_decided_price_is_said():
-    rows = load(role_play.FILE).data.rows
-    buyer, seller = role_play.price_verdict(rows)
-    assert "As a buyer" in buyer
-    assert "As a seller" in seller
-    assert list(role_play.price_verdict([row for row in rows if row.seat == "seller"])) == [seller]
-
-
 def shares(**more: float) -> dict:
     """Equal shares of all four models, and `more` of a model in a seat."""
     noise = np.random.default_rng(0).normal(size=N)

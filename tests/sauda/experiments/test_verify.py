@@ -148,7 +148,7 @@ def written_root(tmp_path_factory: pytest.TempPathFactory) -> Path:
     root = tmp_path_factory.mktemp("artifacts")
     for file, config in EVALUATIONS.items():
         save(file, config.as_json(), evaluate(config, here), root)
-    save(SHOWCASE, {"seed": 3}, episodes(3), root)
+    save(SHOWCASE, {"seed": 28}, episodes(28), root)  # whose deal by words is found at once
     speeds = [figure("reply", "s", [0.1, 0.2, 0.4], p95=True)]
     save("bench.json", {}, {"machine": {}, "figures": speeds, "left_out": []}, root)
     write(root / "published.json", (ROOT / "published.json").read_text(encoding="utf-8"))

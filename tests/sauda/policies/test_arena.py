@@ -9,10 +9,9 @@ import pytest
 from env import ARENA_TASKS, Policy, arena, begin, rollout
 from sauda.policies import LABS
 from sauda.policies.arena import gains_from_trade, play_all_seeing
-from tests.support.arena_games import block, do, job, market, seen, take
+from tests.support.arena_games import block, job, market
 
 SEEDS = range(60)
-RNG = np.random.default_rng(0)
 Action = arena.Action
 
 
@@ -40,7 +39,7 @@ def clearly_above(one: np.ndarray, other: np.ndarray) -> bool:
 every_task = pytest.mark.parametrize("name", ARENA_TASKS)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @every_task
 def test_the_broker_beats_the_published_expert_chance_and_waiting(name: str):
     broker = figures("broker", name)
@@ -63,48 +62,6 @@ def test_autarky_has_a_grade_of_0_and_never_trades(name: str):
             "allocate_to_job",
             "finish",
         }
-
-
-def test_the_broker_takes_what_helps_and_not_what_harms():
-    state = market([block("a"), block("c", lab=1)], {0: [job("j0")], 1: []})
-    cheap = do(state, 1, "send_offer", target_lab_id="lab_0", block_ids=("c",))
-    assert LABS["broker"](seen(cheap, 0), RNG).action_type != "accept_offer"  # it needs no more
-    ruin = do(
-        state, 1, "send_offer", target_lab_id="lab_0", requested_block_ids=("a",), payment=5.0
-    )
-    assert LABS["broker"](seen(ruin, 0), RNG).action_type != "accept_offer"
-    needy = market([block("c", lab=1, rounds=3)], {0: [job("j0")], 1: []})
-    fields = {"block_ids": ("c",), "conditions": (("ask", 10.0),)}
-    offer = do(needy, 1, "send_offer", target_lab_id="lab_0", **fields)
-    assert LABS["broker"](seen(offer, 0), RNG) == Action("accept_offer", offer_id="o_1")
-
-
-def test_the_broker_bids_for_what_its_job_lacks_and_less_than_it_gains():
-    state = market([block("c", lab=1)], {0: [job("j0")], 1: []})
-    bid = LABS["broker"](seen(state, 0), RNG)
-    assert (bid.action_type, bid.requested_block_ids) == ("send_offer", ("c",))
-    assert 0 < bid.payment < 38
-
-
-def test_the_broker_uses_a_pool_that_pays():
-    state = market([block("c", lab=1)], {0: [job("j0")], 1: []})
-    state = take(state, "form_coalition", target_lab_id="lab_1")
-    state = take(state, "commit_to_coalition", coalition_id="c_1", block_ids=("c",))
-    booking = LABS["broker"](seen(state, 0), RNG)
-    assert booking == Action("allocate_to_job", job_id="j0", block_ids=("c",))
-
-
-def test_the_published_expert_counts_credits_that_come_with_an_offer_and_those_that_it_asks():
-    state = market([block("a"), block("c", lab=1)], {0: [job("j0")], 1: []})
-    swap = {"target_lab_id": "lab_0", "block_ids": ("c",), "requested_block_ids": ("a",)}
-    fair = do(state, 1, "send_offer", **swap, payment=5.0)
-    assert LABS["rule_based_expert"](seen(fair, 0), RNG) == Action("accept_offer", offer_id="o_1")
-    dear = do(state, 1, "send_offer", **swap, conditions=(("ask", 10.0),))
-    assert LABS["rule_based_expert"](seen(dear, 0), RNG).action_type != "accept_offer"
-    gift = do(
-        state, 1, "send_offer", target_lab_id="lab_0", requested_block_ids=("a",), payment=1.0
-    )
-    assert LABS["rule_based_expert"](seen(gift, 0), RNG).action_type != "accept_offer"
 
 
 def in_turn(*choices: Callable[[arena.Observation], Action | None]) -> Policy:

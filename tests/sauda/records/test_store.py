@@ -14,13 +14,8 @@ from typing import Any
 import pytest
 
 import sauda.__main__ as command_line
-from env import Accept, IllegalAction, Offer, Task, arena, ear, fingerprint, get_task
+from env import Accept, IllegalAction, Offer, Task, ear, fingerprint, get_task
 from env.fingerprint import of_opponents, of_policy, of_rules
-from panels.gpu_arena import tab as gpu_arena
-from panels.gpu_arena.offers import Visit
-from panels.gpu_arena.tab import REGIONS
-from panels.gpu_arena.view import settlement
-from panels.haggle import opponents as haggle
 from sauda.policies import BUYERS
 from sauda.records.kinds import FILES, KINDS, ArtifactError, entry
 from sauda.records.seeds import (
@@ -46,7 +41,6 @@ from sauda.records.store import (
     write,
     write_artifact,
 )
-from sauda.sessions import arena as arena_play
 
 FILE = "bench.json"
 NOTHING = {"machine": {}, "figures": [], "left_out": []}
@@ -281,25 +275,10 @@ def test_a_policy_counts_by_its_moves_also_where_it_would_not_come():
 # Seeds --------------------------------------------------------------------------------------------
 
 LARGE = 2**128 - 12345
-MARKET = "arena/market_round"
 
 
-def finished(game: arena_play.ArenaGame) -> arena_play.ArenaGame:
-    return arena_play.act(game, arena.Action("finish"))
-
-
-@pytest.mark.parametrize(
-    "drawn",
-    [
-        draw_seed,
-        lambda: haggle.new_game(haggle.BUY, "classic/single_deal", haggle.HIDDEN).play.seed,
-        lambda: haggle.new_game(haggle.SELL, haggle.ANY_ITEM, haggle.HIDDEN).play.seed,
-        lambda: gpu_arena.new_game(MARKET, "").play.seed,
-        lambda: gpu_arena.new_game(MARKET, "  ").play.seed,
-    ],
-)
-def test_the_seed_of_a_game_for_a_score_is_drawn_from_128_bits(drawn):
-    seeds = {drawn() for _ in range(12)}
+def test_the_seed_of_a_game_for_a_score_is_drawn_from_128_bits():
+    seeds = {draw_seed() for _ in range(12)}
     assert len(seeds) == 12
     assert SEED_BITS == 128
     assert 2**120 <= max(seeds) < 2**128  # all twelve are below 2**120 once in 10**28 runs
@@ -310,13 +289,6 @@ def test_a_seed_in_json_survives_a_reader_whose_numbers_are_floats(seed: int):
     written = json.dumps({"seed": seed_in_json(seed)})
     read = json.loads(written, parse_int=lambda digits: int(float(digits)))
     assert whole_seed(read["seed"]) == seed
-
-
-def test_a_secret_seed_shows_only_after_the_end():
-    game = gpu_arena.new_game(MARKET, "")
-    shown = "".join(region(Visit(game)) for region in REGIONS.values())
-    assert str(game.play.seed) not in shown
-    assert str(game.play.seed) in str(settlement(finished(game)))
 
 
 def test_the_seeds_of_the_leaderboard_are_drawn_from_a_range_of_their_own():

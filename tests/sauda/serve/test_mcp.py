@@ -9,7 +9,7 @@ import pytest
 from env import ARENA_TASKS, TASKS, IllegalAction, arena
 from panels.ui.look import PALETTE
 from sauda.serve import game as games
-from sauda.serve.limits import MOST_EPISODES, Episodes, Refused
+from sauda.serve.limits import Episodes, Refused
 from sauda.serve.mcp import DESCRIBED, UNKNOWN, Room, answer, app_page, gloss, prepare_call
 from tests.support.cases import cases
 
@@ -63,20 +63,6 @@ def test_no_agent_chooses_its_seed_and_none_is_used_twice(agent):
     with pytest.raises(Refused, match="new_game takes task alone"):
         agent("new_game", task="bazaar/open", seed=7)
     assert agent("new_game")["bazaar"] != agent("new_game")["bazaar"]
-
-
-def test_a_game_under_way_outlives_a_flood_of_new_ones_and_a_newcomer_finds_a_place(
-    agent, at_one_seed
-):
-    for _ in range(2):  # more than each address of the flood has
-        agent.begin("bazaar/open")
-        game = agent.play("offer", price=10)
-    for number in range(MOST_EPISODES):
-        Agent(f"203.0.{number}.1", agent.room.games).begin("bazaar/open")
-    newcomer = Agent("198.51.100.1", agent.room.games)
-    newcomer.begin("bazaar/open")
-    assert newcomer.play("offer", price=10)["bazaar"]["bids"] == [10]
-    assert agent.play("view_game") == game
 
 
 def test_the_moves_of_an_agent_are_those_of_the_game(agent, at_one_seed):

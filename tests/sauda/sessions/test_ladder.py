@@ -5,7 +5,7 @@ from datetime import timedelta
 
 import pytest
 
-from env import TYPES, Offer, WalkAway, get_task, rollout
+from env import Offer, WalkAway, get_task, rollout
 from sauda.players import scripts_of
 from sauda.records.seeds import DAILY, SPLITS
 from sauda.sessions import daily
@@ -27,20 +27,6 @@ BY_NAME = [pytest.param(level, id=level.text("name")) for level in LEVELS]
 def share_of(level: Level, policy) -> float:
     task = get_task(level.task)
     return stand("", task, rollout(task, policy, level.seed)).share
-
-
-def test_there_are_twelve_sellers_and_three_buyers_each_a_person_of_its_own():
-    assert [level.number for level in LEVELS] == list(range(1, 16))
-    assert sum(get_task(level.task).learner == "seller" for level in LEVELS) == 3
-    for distinct in (
-        {level.text("name") for level in LEVELS},
-        {level.face for level in LEVELS},
-        {level.text("line") for level in LEVELS},
-        {level.item for level in LEVELS},
-    ):
-        assert len(distinct) == len(LEVELS)
-    assert {level.manner for level in LEVELS} > set(TYPES)
-    assert LEVELS[-1].manner == "bluffer"
 
 
 @pytest.mark.parametrize("level", BY_NAME)

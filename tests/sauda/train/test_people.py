@@ -3,6 +3,7 @@
 import json
 import re
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -24,16 +25,21 @@ from sauda.train.teacher_rows import most_for
 
 PEOPLE, PACKAGE = "bazaar/people", "bazaar/package"
 SETTINGS = PeopleRowSettings(rows=30)
-ROWS = make_rows(SETTINGS)
-STATES = {
-    name: [state for seed in range(30_000, 30_008) for state in teach(name, seed, SETTINGS)]
-    for name in (PEOPLE, PACKAGE)
-}
 
 
-def test_rows_are_whole_deals_and_every_label_is_a_move():
-    assert len(ROWS) == 30
-    for row in ROWS:
+@pytest.fixture(scope="module")
+def rows():
+    return make_rows(SETTINGS)
+
+
+@cache
+def states(name):
+    return [state for seed in range(30_000, 30_008) for state in teach(name, seed, SETTINGS)]
+
+
+def test_rows_are_whole_deals_and_every_label_is_a_move(rows):
+    assert len(rows) == 30
+    for row in rows:
         replies = [m["content"] for m in row.messages if m["role"] == "assistant"]
         assert len(replies) == len(row.labels) >= 1
         for label in row.labels:
@@ -41,9 +47,9 @@ def test_rows_are_whole_deals_and_every_label_is_a_move():
             assert verb in ("raise", "hold", "accept", "walk")
 
 
-@pytest.mark.parametrize("name", STATES)
+@pytest.mark.parametrize("name", [PEOPLE, PACKAGE])
 def test_no_move_is_at_a_loss_and_labels_parse_at_their_state(name):
-    for state in STATES[name]:
+    for state in states(name):
         for reply in (state.label, state.completion):
             made = parse(reply, state.obs)
             if isinstance(made, Offer):
@@ -60,8 +66,8 @@ def test_shares_of_the_rows_go_to_their_tasks():
     assert any('"with":["' in label for row in rows for label in row.labels)
 
 
-def test_nothing_is_said_twice_in_a_deal_and_no_other_price_is_named():
-    for row in ROWS:
+def test_nothing_is_said_twice_in_a_deal_and_no_other_price_is_named(rows):
+    for row in rows:
         replies = [m["content"] for m in row.messages if m["role"] == "assistant"]
         said = [json.loads(reply)["say"] for reply in replies]
         assert len({*said}) == len(said)
@@ -70,8 +76,8 @@ def test_nothing_is_said_twice_in_a_deal_and_no_other_price_is_named():
             assert not re.search(r"\d", json.loads(label)["say"])
 
 
-def test_it_answers_in_latin_letters_and_says_what_the_ear_hears():
-    said = [json.loads(label).get("say", "") for row in ROWS for label in row.labels]
+def test_it_answers_in_latin_letters_and_says_what_the_ear_hears(rows):
+    said = [json.loads(label).get("say", "") for row in rows for label in row.labels]
     assert any(said)
     assert not re.search("[\u0900-\u097f]", "".join(said))
     texts = sentences_to_say("en", "buyer", "cash", CATALOGUE[0])
@@ -88,7 +94,7 @@ def test_the_added_sentences_are_no_acts():
 
 
 def test_who_pays_later_offers_no_cash():
-    obs = next(state.obs for state in STATES[PACKAGE])
+    obs = states(PACKAGE)[0].obs
     rng = np.random.default_rng(0)
     for extras, expected in (({"later"}, ""), ({"warranty"}, "cash")):
         bid = Offer(obs.priced(obs.budget / 2), "", frozenset(extras))
@@ -98,7 +104,7 @@ def test_who_pays_later_offers_no_cash():
 
 
 def test_an_absurd_opening_comes_down_to_the_asks_that_are_meant():
-    obs = STATES[PEOPLE][-1].obs
+    obs = states(PEOPLE)[-1].obs
     shown = people_rows.stretched(3.0, obs)
     first, last = obs.table.asks[0], people_rows.SETTLES * obs.table.asks[0]
     assert shown.table.asks[0] == 3 * first
