@@ -240,16 +240,15 @@ def seller_figures() -> dict[str, str] | None:
     return None
 
 
-def _load_status(game: Game, stage: Stage, translate: Translate) -> tuple[str, str]:
-    """A tone, and whether the language model can reply or who plays meanwhile."""
+def _load_status(game: Game, stage: Stage, translate: Translate) -> str:
+    """Whether the language model can reply, or who plays meanwhile."""
     if isinstance(stage, Ready):
-        ready = translate("ready", seconds=f"{stage.seconds:.0f}")
-        return "good", f"{stage.source} · {ready}"
+        return f"{stage.source} · {translate('ready', seconds=f'{stage.seconds:.0f}')}"
     absent = STAND_IN.replace("_", " ") if sells(game) else translate("own_seller")
     if isinstance(stage, Failed):
-        return "bad", translate("failed", reason=stage.reason, name=absent)
+        return translate("failed", reason=stage.reason, name=absent)
     seconds = f"{time.monotonic() - stage.since:.0f}"
-    return "open", translate("loading", seconds=seconds, name=absent)
+    return translate("loading", seconds=seconds, name=absent)
 
 
 # What is heard ------------------------------------------------------------------------------------
