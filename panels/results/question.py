@@ -7,9 +7,9 @@ named.
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, partial, reduce
 from itertools import groupby
-from operator import attrgetter
+from operator import attrgetter, or_
 from typing import Literal
 
 import gradio as gr
@@ -28,9 +28,9 @@ from panels.ui.wiring import (
     Address,
     Updates,
     fill_on_opening,
+    in_address,
     lay_out_address,
     on_address,
-    pick_in_address,
     region,
 )
 from sauda.players import OURS, policy_label
@@ -193,15 +193,10 @@ def section(question: Question, tab: gr.Tab) -> None:
         values[gr.Plot(show_label=False, elem_id=f"results-{name}-figure")] = answer.figure
     if below:
         values[gr.HTML()] = below
+    shows, outputs = [], [*values]
     if answer.replayed:
-        outputs, pick = reproduce.build(name, address, *answer.replayed)
-
-        def show(query: Mapping[str, str]) -> Updates:
-            return values | pick(query)
-
-        on_address(address, show, [*values, *outputs], names=(reproduce.AGAIN,))
-    else:
-        fill_on_opening(tab, lambda _: values, list(values))
+        replay, pick = reproduce.build(name, address, *answer.replayed)
+        shows, outputs = [pick], [*outputs, *replay]
     tables = [numbers(answer.rows, answer.form, answer.what)] if answer.rows else []
     for table in (*tables, *answer.tables):
         lay_out(table)
@@ -209,12 +204,24 @@ def section(question: Question, tab: gr.Tab) -> None:
         with gr.Accordion(title, open=False, elem_classes="sauda-fold") as fold:
             if isinstance(part, Markup):
                 gr.HTML(part)
-            else:
-                _lay_out(part, address, fold)
+                continue
+            picker = _lay_out(part, address, fold)
+            if part.tasks:
+                shows.append(partial(_unfold, part.tasks, picker, fold, address))
+                outputs += [picker, fold]
+
+    def show(query: Mapping[str, str]) -> Updates:
+        empty = values | ({address.shown: in_address({})} if address else {})
+        return reduce(or_, (each(query) for each in shows), empty)
+
+    if address:
+        on_address(address, show, outputs)
+    else:
+        fill_on_opening(tab, lambda _: values, outputs)
 
 
-def _lay_out(part: Part, address: Address | None, fold: gr.Accordion) -> None:
-    """Lay a part out inside `fold`; it is drawn as that is first unfolded."""
+def _lay_out(part: Part, address: Address | None, fold: gr.Accordion) -> gr.Dropdown | None:
+    """Lay a part out inside `fold`; it is drawn as that is first unfolded. Its first picker."""
     with gr.Row() if len(part.pickers) > 1 else nullcontext():
         pickers = [picker() for picker in part.pickers]
     figure = part.has_figure and gr.Plot(show_label=False, elem_id=f"results-{part.name}")
@@ -224,15 +231,36 @@ def _lay_out(part: Part, address: Address | None, fold: gr.Accordion) -> None:
 
     def redraw(*picked: str) -> Updates:
         values = zip((figure, words, rows), draw(*picked), strict=False)
-        return {component: value for component, value in values if component}
+        updates = {component: value for component, value in values if component}
+        if part.tasks:
+            task = {} if picked[0] == part.tasks[0] else {"task": picked[0]}
+            updates[address.shown] = in_address(task)
+        return updates
 
-    if part.tasks:
-        pick_in_address(address, "task", pickers, part.tasks, redraw, outputs, fold)
-        return
+    outputs += [address.shown] if part.tasks else []
     if pickers:
         gr.on([picker.change for picker in pickers], redraw, pickers, outputs, **QUIET)
     first = [picker.value for picker in pickers]
     fill_on_opening(fold, lambda _: redraw(*first), outputs)
+    return pickers[0] if pickers else None
+
+
+def _unfold(
+    tasks: Sequence[str],
+    picker: gr.Dropdown,
+    fold: gr.Accordion,
+    address: Address,
+    query: Mapping[str, str],
+) -> Updates:
+    """The task of an address as it is picked, which draws its part, unfolded."""
+    task = query.get("task")
+    if task not in tasks[1:]:
+        return {picker: tasks[0]}
+    return {
+        picker: task,
+        fold: gr.Accordion(open=True),
+        address.shown: in_address({"task": task}),
+    }
 
 
 def _in_words(name: str, answer: Answer) -> tuple[Markup, Markup]:
