@@ -7,7 +7,7 @@ named.
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field
-from functools import cache, partial, reduce
+from functools import cache, reduce
 from itertools import groupby
 from operator import attrgetter, or_
 from typing import Literal
@@ -205,10 +205,9 @@ def section(question: Question, tab: gr.Tab) -> None:
             if isinstance(part, Markup):
                 gr.HTML(part)
                 continue
-            picker = _lay_out(part, address, fold)
-            if part.tasks:
-                shows.append(partial(_unfold, part.tasks, picker, fold, address))
-                outputs += [picker, fold]
+            if picked := _lay_out(part, address, fold):
+                shows.append(picked)
+                outputs += picked({"task": part.tasks[-1]})
 
     def show(query: Mapping[str, str]) -> Updates:
         empty = values | ({address.shown: in_address({})} if address else {})
@@ -220,8 +219,13 @@ def section(question: Question, tab: gr.Tab) -> None:
         fill_on_opening(tab, lambda _: values, outputs)
 
 
-def _lay_out(part: Part, address: Address | None, fold: gr.Accordion) -> gr.Dropdown | None:
-    """Lay a part out inside `fold`; it is drawn as that is first unfolded. Its first picker."""
+def _lay_out(
+    part: Part, address: Address | None, fold: gr.Accordion
+) -> Callable[[Mapping[str, str]], Updates] | None:
+    """Lay a part out inside `fold`; it is drawn as that is first unfolded.
+
+    Returns what an address changes that may name the part's task: the picker, which draws it.
+    """
     with gr.Row() if len(part.pickers) > 1 else nullcontext():
         pickers = [picker() for picker in part.pickers]
     figure = part.has_figure and gr.Plot(show_label=False, elem_id=f"results-{part.name}")
@@ -229,38 +233,33 @@ def _lay_out(part: Part, address: Address | None, fold: gr.Accordion) -> gr.Drop
     rows = part.has_table and grid(NUMBERS, elem_id=f"results-{part.name}-rows")
     draw, outputs = cache(part.draw), [part for part in (words, rows, figure) if part]
 
-    def redraw(*picked: str) -> Updates:
+    def drawn(*picked: str) -> Updates:
         values = zip((figure, words, rows), draw(*picked), strict=False)
-        updates = {component: value for component, value in values if component}
-        if part.tasks:
-            task = {} if picked[0] == part.tasks[0] else {"task": picked[0]}
-            updates[address.shown] = in_address(task)
-        return updates
+        return {component: value for component, value in values if component}
 
-    outputs += [address.shown] if part.tasks else []
-    if pickers:
-        gr.on([picker.change for picker in pickers], redraw, pickers, outputs, **QUIET)
     first = [picker.value for picker in pickers]
-    fill_on_opening(fold, lambda _: redraw(*first), outputs)
-    return pickers[0] if pickers else None
+    fill_on_opening(fold, lambda _: drawn(*first), outputs)
+    changes = [picker.change for picker in pickers]
+    if not part.tasks:
+        if pickers:
+            gr.on(changes, drawn, pickers, outputs, **QUIET)
+        return None
 
+    def redraw(task: str, *more: str) -> Updates:
+        return drawn(task, *more) | {address.shown: in_address(named_in(task))}
 
-def _unfold(
-    tasks: Sequence[str],
-    picker: gr.Dropdown,
-    fold: gr.Accordion,
-    address: Address,
-    query: Mapping[str, str],
-) -> Updates:
-    """The task of an address as it is picked, which draws its part, unfolded."""
-    task = query.get("task")
-    if task not in tasks[1:]:
-        return {picker: tasks[0]}
-    return {
-        picker: task,
-        fold: gr.Accordion(open=True),
-        address.shown: in_address({"task": task}),
-    }
+    def named_in(task: str) -> dict[str, str]:
+        return {} if task == part.tasks[0] else {"task": task}
+
+    def unfold(query: Mapping[str, str]) -> Updates:
+        named = named_in(query["task"]) if query.get("task") in part.tasks else {}
+        if not named:
+            return {pickers[0]: part.tasks[0]}
+        unfolded = {fold: gr.Accordion(open=True), address.shown: in_address(named)}
+        return unfolded | {pickers[0]: named["task"]}
+
+    gr.on(changes, redraw, pickers, [*outputs, address.shown], **QUIET)
+    return unfold
 
 
 def _in_words(name: str, answer: Answer) -> tuple[Markup, Markup]:
