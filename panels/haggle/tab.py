@@ -91,9 +91,7 @@ def _wire(screen: Screen) -> None:
     """
     page = screen.page
     opening = _opens(screen)
-    page.clock.tick(
-        bound(callbacks.tick, screen), page.visit, [*page.of_game, page.clock], **QUIET
-    )
+    page.clock.tick(bound(callbacks.tick, screen), page.visit, [*page.of_game, page.clock], **QUIET)
     _choices(screen)
     _moves(screen)
     for start in (page.asked.change, opening.then):
