@@ -8,7 +8,7 @@ import os
 import re
 import shutil
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import cache
 from itertools import groupby
 from pathlib import Path
@@ -18,10 +18,12 @@ import gradio as gr
 from markupsafe import Markup
 
 from env import TASKS, rollout
+from panels.frames import Table, lay_out
 from panels.transcripts.episodes import within
 from panels.ui.html import macros
-from panels.ui.look import PARTS, QUEUED, badge, folded, heading, note, table, trouble
+from panels.ui.look import PARTS, QUEUED, folded, heading, note, table, trouble
 from panels.ui.provenance import load_or_say, provenance
+from panels.ui.tables import MISSING
 from panels.ui.terms import capital, with_tooltips
 from panels.ui.wiring import PRESS, fill_on_opening
 from sauda.experiments.speeds import (
@@ -68,16 +70,11 @@ def build() -> None:
             told = note(
                 "They hold finished games only; nothing that a running game hides is in them."
             )
-            _filled(tab, lambda: listing() + told)
+            shown, made = gr.HTML(), cache(lambda: listing() + told)
+            fill_on_opening(tab, lambda _: {shown: made()}, [shown])
         for title, name, report in (("Speed", "speed", speeds), ("Load test", "load", load_test)):
-            with gr.Tab(title, id=name) as tab:
-                _filled(tab, report)
-
-
-def _filled(tab: gr.Tab, told: Callable[[], Markup]) -> None:
-    """Place what `told` says, which is made once and sent as `tab` is opened."""
-    shown, made = gr.HTML(), cache(told)
-    fill_on_opening(tab, lambda _: {shown: made()}, [shown])
+            with gr.Tab(title, id=name):
+                report()
 
 
 # Programs ----------------------------------------------------------------------------------------
@@ -237,54 +234,48 @@ def zip_folder() -> Path:
 # Speeds and the load test ------------------------------------------------------------------------
 
 
-def speeds() -> Markup:
-    """Every speed that was measured, then the published ones."""
+def speeds() -> None:
+    """Lay out every speed that was measured, then the published ones. Called inside the tab."""
+    title = heading("Speed", "On the shared machine that the file names; medians with their n.")
     bench, missing = load_or_say("bench.json")
-    parts = [heading("Speed", "On the shared machine that the file names; medians with their n.")]
-    if bench is None:
-        parts.append(missing)
-    else:
-        parts += [measured_table(bench, False), provenance(bench)]
-        parts.append(folded("The language model", measured_table(bench, True)))
+    gr.HTML(title + (missing if bench is None else provenance(bench)))
+    for name, of_model in (("speeds", False), ("model speeds", True)) if bench else ():
+        lay_out(Table(name, measured(bench, of_model)))
     published, missing = load_or_say("published.json")
     if published is None:
-        return Markup("").join([*parts, missing])
+        gr.HTML(missing)
+        return
     rows = [
-        (
-            _plain(f"{row['title']}, {row['name']}"),
-            badge("published"),
-            f"{row['median']:,}",
-            row["source"],
-            row["caveat"],
-        )
+        {
+            "figure": _plain(f"{row['title']}, {row['name']}"),
+            "as published": row["median"],
+            "source": row["source"],
+            "machine and caveat": row["caveat"],
+        }
         for row in published_speeds(published)
     ]
-    columns = ("figure", "origin", "as published", "source", "machine and caveat")
-    shown = table(columns, rows, "llrll", "Published speeds")
-    told = note("Published speeds were taken on other machines, so they give no ratio.")
-    return Markup("").join([*parts, folded("Published speeds", shown + told)])
+    below = note("Published speeds were taken on other machines, so they give no ratio.")
+    lay_out(Table("published speeds", rows, below, form=","))
 
 
-def measured_table(bench: Artifact, of_model: bool) -> Markup:
+def measured(bench: Artifact, of_model: bool) -> list[dict[str, str]]:
     """Median, 95th percentile and number of samples of each figure, of the model or of the rest."""
 
     def count(value: float | None, unit: str) -> str:
         if value is None:
-            return "–"
+            return MISSING
         return f"{value:,.0f} {unit}" if value >= 1000 else f"{value:.3g} {unit}"
 
-    rows = [
-        (
-            with_tooltips(re.sub(r"^(episodes|steps) a second, ", "", _plain(row.name))),
-            count(row.median, row.unit),
-            count(row.p95, row.unit),
-            f"{row.n}",
-        )
+    return [
+        {
+            "measured": re.sub(r"^(episodes|steps) a second, ", "", _plain(row.name)),
+            "median": count(row.median, row.unit),
+            "95 % within": count(row.p95, row.unit),
+            "n": row.n,
+        }
         for row in bench.data.figures
         if bool(OF_MODEL.search(row.name)) == of_model
     ]
-    caption = "Speeds of the language model" if of_model else "Speeds of the games and the page"
-    return table(("measured", "median", "95 % within", "n"), rows, caption=caption)
 
 
 def _plain(name: str) -> str:
@@ -292,27 +283,19 @@ def _plain(name: str) -> str:
     return re.sub(r"rule_based(_expert)?", lambda found: found[0].replace("_", " "), name)
 
 
-def load_test() -> Markup:
-    """Who visited, how long the page took, and its memory."""
-    measured, missing = load_or_say("load.json")
+def load_test() -> None:
+    """Lay out who visited, how long the page took, and its memory. Called inside the tab."""
+    load, missing = load_or_say("load.json")
     lead = "Visitors and this page shared the machine that the file names; “before” is an earlier"
     title = heading("Load test: many visitors at once", f"{lead} commit, played in turn.")
-    if measured is None:
-        return title + missing
-    memory = table(
-        MEMORY_COLUMNS, memory_cells(measured.data), "llrrrl", "Memory of the page in the load test"
-    )
-    memory = folded("Memory of the page and its model", memory)
-    return title + _mixes(measured) + memory + provenance(measured)
-
-
-def _mixes(measured: Artifact) -> Markup:
-    """A table per mix of visitors, the first unfolded: a row per state of the code and action."""
-    cells, folds = load_cells(measured.data), []
-    for name, about in {mix.name: mix.about for mix in measured.data.mixes}.items():
-        states = [mix for mix in measured.data.mixes if mix.name == name]
-        seconds = ", ".join(f"{mix.seconds:.0f} s {mix.state}" for mix in states)
-        rows = [row for mix, *row in cells if mix == name]
-        body = table(LOAD_COLUMNS[1:], rows, "llrrrrr")
-        folds.append(folded(f"{name}: {about} ({seconds})", body, is_open=not folds))
-    return Markup("").join(folds)
+    if load is None:
+        gr.HTML(title + missing)
+        return
+    gr.HTML(title + provenance(load))
+    mixes = [note(f"{mix.name}, {mix.state}: {mix.about} ({mix.seconds:.0f} s)")
+             for mix in load.data.mixes]  # fmt: skip
+    for name, heads, cells, below in (
+        ("load", LOAD_COLUMNS, load_cells(load.data), Markup("").join(mixes)),
+        ("memory", MEMORY_COLUMNS, memory_cells(load.data), ""),
+    ):
+        lay_out(Table(name, [dict(zip(heads, row, strict=True)) for row in cells], below))

@@ -17,7 +17,7 @@ from markupsafe import Markup
 from env import IllegalAction, rollout
 from panels.haggle import opponents
 from panels.haggle.conversation import SILENT, converse
-from panels.haggle.game_view import HTML, bubbles, sells
+from panels.haggle.game_view import HTML, bubbles, open_moves, sells
 from panels.haggle.result import board_of
 from panels.haggle.review import answer_of, is_reviewed, review_pending, show_review
 from panels.haggle.screen import Request, Screen, Updates, Visit
@@ -198,18 +198,14 @@ def send(screen: Screen, visit: Visit) -> Updates:
     return updates | ({page.message: ""} if page.visit in updates else {})
 
 
-def press_quick_move(
-    screen: Screen, number: int | None, shown_turns: int | None, visit: Visit
-) -> Updates:
-    """The move of quick button `number`, unless the browser shows an earlier turn."""
+def press_quick_move(screen: Screen, name: object, visit: Visit) -> Updates:
+    """The quick move called `name`, where it can still be made."""
     try:
-        if shown_turns != len(visit.kept_game.play.turns):
-            raise Trouble("old_button")
         game = visit.open_game
-        moves = [] if game.over or game.waiting else bazaar.quick_moves(game.observation)
-        if number not in range(len(moves)) or moves[number].action is None:
-            raise Trouble("no_such_move")
-        after = bazaar.propose(game, moves[number].action)
+        moves = {} if game.over or game.waiting else open_moves(game)
+        if not isinstance(name, str) or name not in moves:
+            raise Trouble("old_button")
+        after = bazaar.propose(game, moves[name][1])
     except IllegalAction as error:
         return screen.problem(error, visit)
     return screen.show_move(visit, replace(visit, game=after))
@@ -309,8 +305,9 @@ async def _pieces(screen: Screen, visit: Visit) -> AsyncIterator[tuple[str, Repl
             yield visit.translate("line", name=visit.model_name, **piece._asdict()), piece
         else:
             words = game.model_seat.preview(piece.text, obs)
-            in_its_language = (language_of(words) or ENGLISH) == visit.chat.language
-            yield (words if words and in_its_language else thinking), piece
+            whole = words.rpartition(" ")[0]  # asked once a word, since the last one still grows
+            in_its_language = (language_of(whole) or ENGLISH) == visit.chat.language
+            yield (words if whole and in_its_language else thinking), piece
 
 
 def stop(screen: Screen, visit: Visit) -> Updates:

@@ -40,7 +40,7 @@ from sauda.language.lines import name_in, translate_phrases
 from sauda.llm.server import Failed, ModelWorker, Ready, Stage
 from sauda.players import TALKS, row_name
 from sauda.sessions import ladder, nerves
-from sauda.sessions.bazaar import Game, ears, quick_moves
+from sauda.sessions.bazaar import Action, Game, ears, quick_moves
 
 HTML = macros("haggle")
 IN_ENGLISH = translator(ENGLISH)
@@ -102,29 +102,36 @@ def extras_sold(game: Game) -> Collection[str]:
     return [extra for extra in values if values[extra] > costs[extra]]
 
 
-def quick_buttons(
-    game: Game,
-    shown_turns: int,
-    translate: Translate,
-    offered: Sequence[tuple[str, str]] = (),
-) -> Markup:
-    """The moves that can be made now as buttons, or that there is none; then those of `offered`.
+def open_moves(game: Game) -> dict[str, tuple[str, Action]]:
+    """The quick moves that can be made now, each with its label's key, by what they are.
 
-    `shown_turns` counts the turns that the browser shows: a press that comes late makes no move.
+    A move is called "offer 1169", "accept 950" or "walk", so that a press which comes late makes
+    the move that its button named, or none.
     """
-    if game.over or game.waiting:
-        return HTML.quick(None, shown_turns, offered=offered, say=translate)
-    table, labels = game.observation.table, []
-    for number, move in enumerate(quick_moves(game.observation)):
-        label = translate(f"quick_{move.label}")
+    table, moves = game.observation.table, {}
+    for move in quick_moves(game.observation):
+        name = "walk"
         if isinstance(move.action, Offer):
-            label += f" {rupees(move.action.price)}"
+            name = f"offer {move.action.price}"
         elif isinstance(move.action, Accept):
-            label += f" {rupees(table.bid if sells(game) else table.asks[-1])}"
+            name = f"accept {table.bid if sells(game) else table.asks[-1]}"
         if move.action is not None:
-            labels.append((label, number))
-    asked = game.unconfirmed is not None
-    return HTML.quick(labels, shown_turns, asked, offered, translate)
+            moves[name] = move.label, move.action
+    return moves
+
+
+def quick_buttons(
+    game: Game, translate: Translate, offered: Sequence[tuple[str, str]] = ()
+) -> Markup:
+    """The moves that can be made now as buttons, or that there is none; then those of `offered`."""
+    if game.over or game.waiting:
+        return HTML.quick(None, offered=offered, say=translate)
+    labels = []
+    for name, (label, _) in open_moves(game).items():
+        price = name.partition(" ")[2]
+        shown = f"{translate(f'quick_{label}')} {rupees(float(price)) if price else ''}"
+        labels.append((shown.strip(), name))
+    return HTML.quick(labels, game.unconfirmed is not None, offered, translate)
 
 
 # The chat -----------------------------------------------------------------------------------------
@@ -254,16 +261,15 @@ def seller_figures() -> dict[str, str] | None:
     return None
 
 
-def _load_status(game: Game, stage: Stage, translate: Translate) -> tuple[str, str]:
-    """A tone, and whether the language model can reply or who plays meanwhile."""
+def _load_status(game: Game, stage: Stage, translate: Translate) -> str:
+    """Whether the language model can reply, or who plays meanwhile."""
     if isinstance(stage, Ready):
-        ready = translate("ready", seconds=f"{stage.seconds:.0f}")
-        return "good", f"{stage.source} · {ready}"
+        return f"{stage.source} · {translate('ready', seconds=f'{stage.seconds:.0f}')}"
     absent = STAND_IN.replace("_", " ") if sells(game) else translate("own_seller")
     if isinstance(stage, Failed):
-        return "bad", translate("failed", reason=stage.reason, name=absent)
+        return translate("failed", reason=stage.reason, name=absent)
     seconds = f"{time.monotonic() - stage.since:.0f}"
-    return "open", translate("loading", seconds=seconds, name=absent)
+    return translate("loading", seconds=seconds, name=absent)
 
 
 # What is heard ------------------------------------------------------------------------------------

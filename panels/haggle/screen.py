@@ -207,7 +207,7 @@ class Layout(ChatParts):
         self.asked = gr.Textbox(visible="hidden", elem_id="haggle-asked")
         self.session = gr.Textbox(visible="hidden")  # its name, which the browser keeps
         self.kept = gr.Textbox(visible="hidden")  # what the browser kept
-        self.clock = gr.Timer(1.0)
+        self.clock = gr.Timer(3.0)  # while a model loads
         # The components that show the game or hold it, all but its review.
         self.of_game = [
             self.visit, self.brief, self.chat, self.moves, self.after, self.side, self.model,
@@ -327,8 +327,7 @@ class Screen:
             ("stand_in", "stand_in", game.waiting and not asks and bool(problem)),
         )
         shown = [(name, key) for name, key, shows in offered if shows]
-        turns = len(game.play.turns)
-        return HTML.moves(problem, game_view.quick_buttons(movable, turns, translate, shown))
+        return HTML.moves(problem, game_view.quick_buttons(movable, translate, shown))
 
     def after(self, visit: Visit, board: Board) -> Markup:
         """After the end the card, with what may come next; beside a branch the first game."""

@@ -86,17 +86,15 @@ def _wire(screen: Screen) -> None:
 
     A visitor's event answers at once, outside Gradio's queue. Where it asks for the language
     model's reply, that streams in an event of its own; so does the review of a finished game, as
-    its card appears. The two events that may come before the tab was ever open are followed by
-    them each time: until then the browser has no component that could tell of a change.
+    its card appears. The opening may come before the tab was ever open, and is followed by both
+    each time: until then the browser has no component that could tell of a change.
     """
     page = screen.page
     opening = _opens(screen)
-    tick = page.clock.tick(
-        bound(callbacks.tick, screen), page.visit, [*page.of_game, page.clock], **QUIET
-    )
+    page.clock.tick(bound(callbacks.tick, screen), page.visit, [*page.of_game, page.clock], **QUIET)
     _choices(screen)
     _moves(screen)
-    for start in (page.asked.change, tick.then, opening.then):
+    for start in (page.asked.change, opening.then):
         replied = start(
             _streamed(callbacks.stream_reply, screen),
             page.visit,
@@ -198,9 +196,7 @@ def _moves(screen: Screen) -> None:
         visit, name = _visit_of(screen, *given), event_value(event, "press")
         number, picked = sent_number(event, "number"), event_value(event, "picked")
         does: dict[str, Callable[[], Updates]] = {
-            "quick": lambda: callbacks.press_quick_move(
-                screen, number, sent_number(event, "turns"), visit
-            ),
+            "quick": lambda: callbacks.press_quick_move(screen, event_value(event, "move"), visit),
             "what_if": lambda: callbacks.go_back(screen, number, visit, visit.game),
             "question": lambda: callbacks.ask_of_move(screen, number, visit),
             "answer": lambda: callbacks.ask_of_move(

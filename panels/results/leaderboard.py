@@ -290,7 +290,7 @@ def build(tab: gr.Tab) -> None:
         parts = show(task_name, known(game_of(task_name).name))
         return {shown[name]: value for name, value in parts.items()}
 
-    pick_in_address(address, "task", [task], RANKED, draw, list(shown.values()))
+    pick_in_address(address, "task", task, RANKED, draw, list(shown.values()))
 
 
 LEADERBOARD = Question(NAME, "Leaderboard", build=build)

@@ -7,9 +7,9 @@ named.
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, reduce
 from itertools import groupby
-from operator import attrgetter
+from operator import attrgetter, or_
 from typing import Literal
 
 import gradio as gr
@@ -28,9 +28,9 @@ from panels.ui.wiring import (
     Address,
     Updates,
     fill_on_opening,
+    in_address,
     lay_out_address,
     on_address,
-    pick_in_address,
     region,
 )
 from sauda.players import OURS, policy_label
@@ -193,15 +193,10 @@ def section(question: Question, tab: gr.Tab) -> None:
         values[gr.Plot(show_label=False, elem_id=f"results-{name}-figure")] = answer.figure
     if below:
         values[gr.HTML()] = below
+    shows, outputs = [], [*values]
     if answer.replayed:
-        outputs, pick = reproduce.build(name, address, *answer.replayed)
-
-        def show(query: Mapping[str, str]) -> Updates:
-            return values | pick(query)
-
-        on_address(address, show, [*values, *outputs], names=(reproduce.AGAIN,))
-    else:
-        fill_on_opening(tab, lambda _: values, list(values))
+        replay, pick = reproduce.build(name, address, *answer.replayed)
+        shows, outputs = [pick], [*outputs, *replay]
     tables = [numbers(answer.rows, answer.form, answer.what)] if answer.rows else []
     for table in (*tables, *answer.tables):
         lay_out(table)
@@ -209,12 +204,28 @@ def section(question: Question, tab: gr.Tab) -> None:
         with gr.Accordion(title, open=False, elem_classes="sauda-fold") as fold:
             if isinstance(part, Markup):
                 gr.HTML(part)
-            else:
-                _lay_out(part, address, fold)
+                continue
+            if picked := _lay_out(part, address, fold):
+                shows.append(picked)
+                outputs += picked({"task": part.tasks[-1]})
+
+    def show(query: Mapping[str, str]) -> Updates:
+        empty = values | ({address.shown: in_address({})} if address else {})
+        return reduce(or_, (each(query) for each in shows), empty)
+
+    if address:
+        on_address(address, show, outputs)
+    else:
+        fill_on_opening(tab, lambda _: values, outputs)
 
 
-def _lay_out(part: Part, address: Address | None, fold: gr.Accordion) -> None:
-    """Lay a part out inside `fold`; it is drawn as that is first unfolded."""
+def _lay_out(
+    part: Part, address: Address | None, fold: gr.Accordion
+) -> Callable[[Mapping[str, str]], Updates] | None:
+    """Lay a part out inside `fold`; it is drawn as that is first unfolded.
+
+    Returns what an address changes that may name the part's task: the picker, which draws it.
+    """
     with gr.Row() if len(part.pickers) > 1 else nullcontext():
         pickers = [picker() for picker in part.pickers]
     figure = part.has_figure and gr.Plot(show_label=False, elem_id=f"results-{part.name}")
@@ -222,17 +233,33 @@ def _lay_out(part: Part, address: Address | None, fold: gr.Accordion) -> None:
     rows = part.has_table and grid(NUMBERS, elem_id=f"results-{part.name}-rows")
     draw, outputs = cache(part.draw), [part for part in (words, rows, figure) if part]
 
-    def redraw(*picked: str) -> Updates:
+    def drawn(*picked: str) -> Updates:
         values = zip((figure, words, rows), draw(*picked), strict=False)
         return {component: value for component, value in values if component}
 
-    if part.tasks:
-        pick_in_address(address, "task", pickers, part.tasks, redraw, outputs, fold)
-        return
-    if pickers:
-        gr.on([picker.change for picker in pickers], redraw, pickers, outputs, **QUIET)
     first = [picker.value for picker in pickers]
-    fill_on_opening(fold, lambda _: redraw(*first), outputs)
+    fill_on_opening(fold, lambda _: drawn(*first), outputs)
+    changes = [picker.change for picker in pickers]
+    if not part.tasks:
+        if pickers:
+            gr.on(changes, drawn, pickers, outputs, **QUIET)
+        return None
+
+    def redraw(task: str, *more: str) -> Updates:
+        return drawn(task, *more) | {address.shown: in_address(named_in(task))}
+
+    def named_in(task: str) -> dict[str, str]:
+        return {} if task == part.tasks[0] else {"task": task}
+
+    def unfold(query: Mapping[str, str]) -> Updates:
+        named = named_in(query["task"]) if query.get("task") in part.tasks else {}
+        if not named:
+            return {pickers[0]: part.tasks[0]}
+        unfolded = {fold: gr.Accordion(open=True), address.shown: in_address(named)}
+        return unfolded | {pickers[0]: named["task"]}
+
+    gr.on(changes, redraw, pickers, [*outputs, address.shown], **QUIET)
+    return unfold
 
 
 def _in_words(name: str, answer: Answer) -> tuple[Markup, Markup]:

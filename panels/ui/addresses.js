@@ -1,9 +1,8 @@
 // Each tab and sub-tab has an address, as in ?tab=results&part=arena: choosing one writes it, Back
-// and Forward choose again, and so do the arrow keys on a tab that has the focus. A link of the class
-// sauda-inpage is followed without loading the page again. What a tab shows may add values of its own, as in
-// ?tab=judge&part=rounds&round=3: the tab's hidden .sauda-address holds them, and a press on it, or
-// on the .sauda-follow within, lets the tab show those of the address. A row that ?again= picks is
-// brought into view.
+// and Forward choose again. A link of the class sauda-inpage is followed without loading the page
+// again. What a tab shows may add values of its own, as in ?tab=judge&part=rounds&round=3: the tab's
+// hidden .sauda-address holds them, and a press on it, or on the .sauda-follow within, lets the tab
+// show those of the address. A row that ?again= picks is brought into view.
 (() => {
   const TABS = ".sauda-tabs > .tab-wrapper [role=tab]";
   const PARTS = ".sauda-subtabs > .tab-wrapper [role=tab]";
@@ -91,15 +90,6 @@
       follow();
     } else if (event.target.closest(`${TABS}, ${PARTS}`)) setTimeout(write, 100);
     else if (event.target.closest("button")) setTimeout(write, 1000); // a button may lead to a tab
-  });
-  document.addEventListener("keydown", (event) => {
-    const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
-    const tab = step && event.target.closest(`${TABS}, ${PARTS}`);
-    if (!tab) return;
-    const row = [...tab.parentElement.querySelectorAll("[role=tab]")];
-    const next = row[(row.indexOf(tab) + step + row.length) % row.length];
-    next.focus();
-    next.click();
   });
   new MutationObserver((changes) => {
     if (changes.some(({ target }) => written(target.closest?.(".sauda-address")))) write();

@@ -67,7 +67,7 @@ function rest(node) {
     if (at?.node === document.activeElement && name(at.node) !== at.name) leave();
   }).observe(document, {
     subtree: true,
-    attributeFilter: ["disabled", "data-press", "data-number", "data-turns", "data-value", "data-asked"],
+    attributeFilter: ["disabled", "data-press", "data-move", "data-number", "data-value", "data-asked"],
   });
 })();
 
@@ -101,13 +101,14 @@ function openLists(places) {
   if (document.activeElement === document.body) goal?.focus();
 }
 
-// Gradio's lists of tabs answer the arrow keys alone.
+// Gradio's lists of tabs answer no key.
 document.addEventListener("keydown", (event) => {
-  const list = ["Home", "End"].includes(event.key) && event.target.closest("[role=tablist]");
-  if (!list) return;
-  const tabs = [...list.querySelectorAll("[role=tab]")].filter((tab) => tab.offsetParent);
-  const tab = tabs.at(event.key === "Home" ? 0 : -1);
+  const list = event.target.closest("[role=tablist]");
+  const tabs = [...(list?.querySelectorAll("[role=tab]") ?? [])].filter((tab) => tab.offsetParent);
+  const at = tabs.indexOf(event.target.closest("[role=tab]"));
+  const to = { Home: 0, End: -1, ArrowLeft: at - 1, ArrowRight: (at + 1) % tabs.length }[event.key];
+  if (at < 0 || to === undefined) return;
   event.preventDefault();
-  tab.click();
-  tab.focus();
+  tabs.at(to).click();
+  tabs.at(to).focus();
 });

@@ -130,34 +130,23 @@ def on_address(
     show: Callable[[Mapping[str, str]], Updates],
     outputs: Sequence[Any],
     how: Mapping[str, Any] = QUIET,
-    names: Sequence[str] = (),
 ) -> None:
     """Let `show` answer the values of the address, as its tab is opened or Back leads there.
 
     Without values it shows what the tab opens with. The first output is HTML, empty until the tab
-    is opened. `how` goes to both events. Where several parts share an address, each answers its own
-    `names`, and an address holds those of one part.
+    is opened. `how` goes to both events.
     """
-    own, outputs = names or address.names, list(dict.fromkeys([*outputs, address.shown]))
+    outputs = list(dict.fromkeys([*outputs, address.shown]))
 
     def filled(search: str) -> Updates:
         query = read_query(search)
         here = (query.get("tab"), query.get("part", address.part)) == (address.tab, address.part)
-        values = {name: query[name] for name in own if here and name in query}
-        updates = show(values)
-        if is_of_another(values, query):
-            updates = {part: updates[part] for part in updates if part is not address.shown}
-        return updates
+        return show({name: query[name] for name in address.names if here and name in query})
 
     def followed(search: str, request: gr.Request) -> Updates:
         CALLER.set(visitor_of(request))
         query = read_query(search)
-        values = {name: query[name] for name in own if name in query}
-        return {address.shown: gr.skip()} if is_of_another(values, query) else show(values)
-
-    def is_of_another(values: Mapping[str, str], query: Mapping[str, str]) -> bool:
-        """Whether the address holds the values of another part."""
-        return not values and any(name in query for name in address.names)
+        return show({name: query[name] for name in address.names if name in query})
 
     fill_on_opening(address.opens, named(filled, show), outputs, how)
     address.shown.click(
@@ -168,28 +157,23 @@ def on_address(
 def pick_in_address(
     address: Address,
     name: str,
-    pickers: Sequence[gr.Dropdown | gr.Radio],
+    picker: gr.Dropdown,
     choices: Sequence[str],
-    draw: Callable[..., Updates],
+    draw: Callable[[str], Updates],
     outputs: Sequence[Any],
-    around: gr.Accordion | None = None,
 ) -> None:
-    """Let `draw` show what `pickers` pick, and the address hold what the first picks, as `name`.
+    """Let `draw` show what is picked, and the address hold it as `name`.
 
-    The first of `choices` is what the tab opens with. An address that picks unfolds `around`.
+    The first of `choices` is what the tab opens with.
     """
-    others = [picker.value for picker in pickers[1:]]
 
-    def redraw(picked: str, *more: str) -> Updates:
+    def redraw(picked: str) -> Updates:
         values = {} if picked == choices[0] else {name: picked}
-        return draw(picked, *more) | {address.shown: in_address(values)}
+        return draw(picked) | {address.shown: in_address(values)}
 
     def follow(query: Mapping[str, str]) -> Updates:
-        picks = query[name] if query.get(name) in choices else choices[0], *others
-        unfolded = {around: gr.Accordion(open=True)} if around is not None and query else {}
-        return redraw(*picks) | dict(zip(pickers, picks, strict=True)) | unfolded
+        picked = query[name] if query.get(name) in choices else choices[0]
+        return redraw(picked) | {picker: picked}
 
-    changes = [picker.change for picker in pickers]
-    gr.on(changes, named(redraw, draw), pickers, [*outputs, address.shown], **QUIET)
-    folds = [around] if around is not None else []
-    on_address(address, named(follow, draw), [*outputs, *pickers, *folds], names=(name,))
+    picker.change(named(redraw, draw), picker, [*outputs, address.shown], **QUIET)
+    on_address(address, named(follow, draw), [*outputs, picker])

@@ -392,11 +392,8 @@ def doubt(game: Game, action: Action) -> str:
     if is_loss and not any(loss_at(game, price) > 0 for price in mine):
         return LOSS
     is_other = action.extras != held_extras(game.observation)  # then its price may fall
-    if (
-        mine
-        and not is_other
-        and (action.price - mine[-1]) * (1 if game.you == "seller" else -1) > 0
-    ):
+    sign = 1 if game.you == "seller" else -1
+    if mine and not is_other and sign * (action.price - mine[-1]) > 0:
         return BACKWARDS
     return FAR_OFF if is_far_off(game, action.price) else ""
 

@@ -22,7 +22,7 @@ from panels.site.sessions import HOUR, no_longer_here
 from panels.transcripts.episodes import of_this_page
 from panels.ui.look import QUEUED, QUIET, heading
 from panels.ui.visitor import visitor_of
-from panels.ui.wiring import PRESS, Updates, event_value, named, region, sent_number
+from panels.ui.wiring import PRESS, Updates, event_value, named, region
 from sauda.llm.backends import THIS_PAGE, in_page
 from sauda.llm.server import Failed, Ready
 from sauda.players import player_spec
@@ -255,7 +255,7 @@ class BargainScreen(Screen):
     def moves(self, visit: BargainVisit, problem: Markup | str = "") -> Markup:
         """What is wrong, and the quick moves until the game is over."""
         game = visit.game
-        quick = quick_buttons(game, len(game.play.turns), visit.translate)
+        quick = quick_buttons(game, visit.translate)
         return region(f"{self.page.part}-problem", problem) + (quick if not game.over else "")
 
     def read(self, request: gr.Request, stored: object) -> dict[str, Any]:
@@ -309,8 +309,7 @@ class BargainScreen(Screen):
                 return callback(self, visit)
             if updates := self.from_another_tab(visit):
                 return updates
-            number, turns = sent_number(event, "number"), sent_number(event, "turns")
-            return haggle.press_quick_move(self, number, turns, visit)
+            return haggle.press_quick_move(self, event_value(event, "move"), visit)
 
         wire_language(page, tab, language, self.on_visit(type(self).words), values)
         gr.on(

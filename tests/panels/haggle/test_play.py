@@ -7,7 +7,7 @@ import pytest
 
 from env import Offer, WalkAway, begin, get_task
 from panels.haggle import callbacks
-from panels.haggle.game_view import IN_ENGLISH
+from panels.haggle.game_view import IN_ENGLISH, open_moves
 from panels.haggle.opponents import (
     ANY_ITEM,
     ANY_SELLER,
@@ -199,12 +199,15 @@ def test_an_empty_message_and_one_while_the_model_thinks_leave_the_box_alone(scr
         assert "sauda-bad" not in updates[screen.page.moves]
 
 
-def test_a_button_of_an_earlier_turn_makes_no_move(screen, buying):
-    turns = len(buying.game.play.turns)
-    for number, shown in ((0, turns - 1), (0, None), (99, turns), (None, turns)):
-        late = callbacks.press_quick_move(screen, number, shown, buying)
+def test_a_button_makes_the_move_that_it_names_or_none_where_that_is_gone(screen, buying):
+    accept, *others = open_moves(buying.game)
+    for name in ("accept 1", "offer 1", "", None, ["walk"]):
+        late = callbacks.press_quick_move(screen, name, buying)
         assert list(late) == [screen.page.moves]
-    updates = callbacks.press_quick_move(screen, 0, turns, buying)
+    moved = callbacks.press_quick_move(screen, others[0], buying)[screen.page.visit]
+    assert others[0] == f"offer {moved.game.observation.table.bids[-1]}"
+    assert list(callbacks.press_quick_move(screen, accept, moved)) == [screen.page.moves]
+    updates = callbacks.press_quick_move(screen, accept, buying)
     assert updates[screen.page.visit].game.over
     assert "begin" in pressable(updates, screen.page.after)
 

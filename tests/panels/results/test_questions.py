@@ -3,6 +3,7 @@
 from dataclasses import replace
 from functools import partial
 from statistics import fmean
+from types import SimpleNamespace
 
 import gradio as gr
 import pytest
@@ -36,6 +37,26 @@ def test_a_question_whose_file_is_missing_shows_the_command_that_makes_it(monkey
     (told,) = (block.value for block in page.blocks.values() if isinstance(block, gr.HTML))
     assert "cannot be shown" in told
     assert "nothing.json" in told
+
+
+def test_a_part_is_drawn_as_it_is_unfolded_and_by_an_address_that_names_its_task():
+    with gr.Blocks() as page, gr.Tab() as tab:
+        section(TRAINING, tab)
+    nobody = SimpleNamespace(client=None, session_hash="")
+    parts = {part.elem_id: part for part in page.blocks.values() if hasattr(part, "elem_id")}
+    drawn = parts["results-model-table"]
+    (task,) = (part for part in page.blocks.values() if isinstance(part, gr.Radio))
+    fills = {fn.targets[0][1]: fn.fn for fn in page.fns.values() if fn.targets}
+    opened = fills["select"]("?tab=results&part=training", nobody)
+    assert opened[task] == task.choices[0][1]
+    assert drawn not in opened
+    assert drawn in fills["expand"]("?", nobody)
+    other = task.choices[1][1]
+    query = f"?tab=results&part=training&task={other}"
+    named = fills["select"](query, nobody)
+    assert named[task] == other
+    assert any(getattr(value, "open", False) for value in named.values())
+    assert other in str([*named.values()])
 
 
 @pytest.mark.parametrize("read", [model_comparison, partial(load, LAB_FILE)], ids=["bazaar", "lab"])

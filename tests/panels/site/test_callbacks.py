@@ -24,7 +24,7 @@ WORDS = [
     "९९९", "\x00", "x" * 600, "../../etc/passwd", "<b>", "{}", "0001-01-01",
 ]  # fmt: skip
 VALUES = [*WORDS, None, True, -1, 0, 10**30, 0.5, [], ["neither"], {}, {"value": "x"}]
-SENT = ["value", "number", "turns", "picked", "index", "seller", "buyer"]
+SENT = ["value", "number", "move", "picked", "index", "seller", "buyer"]
 PRESSED = [
     "open", *PRESSES, "quick", "what_if", "take_back", "begin", "replay_item", "stop",
     "ask_again", "stand_in", "check_health", "watch", "more", "next",
