@@ -87,18 +87,18 @@ def describe_run(run: Artifact) -> dict[str, object]:
     log, data = recorded(run), run.data
     stage = f"mini+{run.file.removeprefix('training/').removesuffix('.json')}"
     task = GAIN_TASKS.get(log.stage, GAIN_TASKS[log.game])
-    gains = [
-        gain
-        for artifact in (load_or_say(file)[0] for file in (FILE, LAB_FILE))
-        for gain in (artifact.data.stage_gains if artifact else ())
-        if (gain.after, gain.task, gain.on) == (stage, task, "all")
-    ]
+    gain = "not recorded yet"
+    for artifact in filter(None, (load_or_say(file)[0] for file in (FILE, LAB_FILE))):
+        row = rows_by_policy(artifact, task).get(stage)
+        if row is not None and (paired := row.grade.paired()) is not None:
+            gain = f"{with_interval(paired, GAIN)} over the base, n {row.n}"
+        for each in artifact.data.stage_gains:
+            if (each.after, each.task, each.on) == (stage, task, "all"):
+                gain = f"{with_interval(each.interval, GAIN)}, n {each.n}"
     last = data.checkpoint_evaluations[-1] if data.checkpoint_evaluations else None
     return {
         "run": log.name,
-        "hold-out gain": f"{with_interval(gains[-1].interval, GAIN)}, n {gains[-1].n}"
-        if gains
-        else "not recorded yet",
+        "hold-out gain": gain,
         "last checkpoint": last and f"{last.reward:.0%} [{last.low:.0%}, {last.high:.0%}]",
         "steps": len(data.log),
         "tokens": data.num_tokens,
