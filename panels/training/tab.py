@@ -11,7 +11,7 @@ from markupsafe import Markup
 
 from env import TASKS
 from panels.frames import Table, grid
-from panels.measured import FILE, GAIN, LAB_FILE
+from panels.measured import FILE, GAIN, LAB_FILE, rows_by_policy
 from panels.results.training import verdict, whole_gains
 from panels.training import data, roles
 from panels.training.curves import (
