@@ -60,8 +60,8 @@ TITLE = "Training"
 RUNS = "runs"  # id of the sub-tab
 # Of a gain, by game, or by stage where its games are others.
 GAIN_TASKS = {
-    "bazaar": "bazaar/open", "arena": "arena/market_round", "talks": "bazaar/people",
-    "form": "bazaar/open-3", "reward": "bazaar/open-3",
+    "bazaar": "bazaar/open", "arena": "arena/market_round", "people": "bazaar/people",
+    "talks": "bazaar/people", "form": "bazaar/open-3", "reward": "bazaar/open-3",
 }  # fmt: skip
 RENTED = "cpu-basic"  # the Hub's machine with as many cores as ours
 SAMPLE = 20  # training episodes that are played again
