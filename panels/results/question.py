@@ -237,12 +237,13 @@ def _lay_out(
         values = zip((figure, words, rows), draw(*picked), strict=False)
         return {component: value for component, value in values if component}
 
-    first = [picker.value for picker in pickers]
-    fill_on_opening(fold, lambda _: drawn(*first), outputs)
+    if not pickers:
+        fill_on_opening(fold, lambda _: drawn(), outputs)
+        return None
+    fold.expand(drawn, pickers, outputs, **QUIET)  # an address unfolds it with another task, too
     changes = [picker.change for picker in pickers]
     if not part.tasks:
-        if pickers:
-            gr.on(changes, drawn, pickers, outputs, **QUIET)
+        gr.on(changes, drawn, pickers, outputs, **QUIET)
         return None
 
     def redraw(task: str, *more: str) -> Updates:
