@@ -362,7 +362,7 @@ def test_sauda_stands_beside_a_person_whose_browser_decides_nothing_of_the_tally
         last, there = there, follow(record, there).get(record.page.visit)
     end = str(people.let_sauda_play(record, last)[record.page.players])
     assert end.count("40%") == GAMES + 1  # Sauda's, and their mean
-    assert "number 1 / 1 of people" in people.head(last)
+    assert "Your place among people: 1 / 1" in people.head(last)
     rows = board.pairs(TASK, rules_of(TASK))
     assert [row["sauda"] for row in rows] == [None] * GAMES
     assert "count once Sauda has played" in people.show_tally(translator(ENGLISH))
