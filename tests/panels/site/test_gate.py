@@ -277,3 +277,19 @@ def test_each_step_of_an_event_knows_its_visitor():
 
     assert list(as_visitor(steps)(request, "!")) == ["abc!", "abc!"]
     assert as_visitor(lambda: visitor_of_event().address)(request) == "192.0.2.7"
+
+
+@pytest.mark.parametrize("path", ["/", "/reset", "/gradio_api/queue/join"])
+@pytest.mark.parametrize("host", ["127.0.0.1", "192.0.2.7:7860"])
+def test_on_plain_http_the_page_of_another_site_starts_nothing(site, host, path):
+    """There a browser sends no `Sec-Fetch-Site`."""
+    foreign = {"host": host, "origin": "http://evil.example"}
+    asks = {"access-control-request-method": "POST", "access-control-request-headers": "x-a"}
+    preflight = site.shared.options(path, headers=foreign | asks)
+    started = site.shared.post(path, headers=foreign, json=GAME)
+    for answer in (preflight, started):
+        assert answer.status_code == 403
+        assert answer.json()["error"].endswith("other sites.")
+        assert not any(name.startswith("access-control-allow") for name in answer.headers)
+    same = {"host": host, "origin": f"http://{host}"}
+    assert site.shared.post("/gradio_api/call/play", headers=same, json=GAME).status_code == 200

@@ -40,6 +40,34 @@ async def told(session: ClientSession, tool: str, **arguments: Any) -> dict[str,
     return answer.structuredContent
 
 
+@pytest.mark.parametrize(("task", "seat"), [("bazaar/open", "buyer"), ("bazaar/sell", "seller")])
+def test_a_fresh_agent_haggles_in_each_seat_and_learns_only_then_what_was_hidden(site, task, seat):
+    async def visit() -> None:
+        async with (
+            streamable_http_client(f"{site.address}{PATH}/") as (read, write, _),
+            ClientSession(read, write) as session,
+        ):
+            await session.initialize()
+            game = await told(session, "new_game", task=task)
+            here, own = {"game_id": game["game_id"]}, game["bazaar"]["own"]["reservation"]
+            assert game["seat"] == seat
+            if not game["over"]:
+                game = await told(session, "offer", price=own, message="My last price.", **here)
+            while not game["over"]:
+                game = await told(session, "walk_away", message="Then not.", **here)
+            review = await told(session, "review_game", **here)
+            assert review["outcome"] == game["outcome"]
+            (limits,) = review["limits"]
+            assert limits[seat] == own
+            (deal,) = game["bazaar"]["past"]
+            if deal["price"] is not None:
+                assert limits["seller"] <= deal["price"] <= limits["buyer"]
+            known = review["oracle"]  # which solves the open market alone
+            assert -1 <= known["grade"] <= 1 if task == "bazaar/open" else known is None
+
+    run(visit())
+
+
 @pytest.mark.parametrize("newest", [False, True], ids=["pinned", "newest"])
 def test_the_printed_client_runs_with_the_pinned_package_and_with_the_newest(site, newest):
     """In a process of its own, where the newest stands before the pinned one."""

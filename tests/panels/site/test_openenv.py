@@ -39,7 +39,7 @@ from sauda.__main__ import main as sauda_command
 from sauda.records.store import ROOT
 from sauda.serve.http import CAPACITY, ENTRIES_OF_ADDRESS
 from sauda.serve.leaderboard import GAMES as GAMES_OF_AN_ENTRY
-from sauda.serve.leaderboard import own_board
+from sauda.serve.leaderboard import own_board, rules_of
 from sauda.serve.limits import Limiter
 from sauda.serve.openenv import SocketLimits
 from tests.support.entries import played_on
@@ -406,6 +406,16 @@ def test_an_entry_over_http_hides_its_seed_its_token_and_its_games(site, caplog)
     assert not any(secret in text for text in told for secret in (ticket["token"], *seeds))
 
 
+def test_a_caller_enters_a_few_times_an_hour_whatever_its_headers_claim(site):
+    statuses = [
+        entered(site, **{"x-forwarded-for": f"10.0.0.{i}", "x-real-ip": f"10.0.1.{i}",
+                         "forwarded": f"for=10.0.2.{i}"}).status_code
+        for i in range(ENTRIES_OF_ADDRESS + 1)
+    ]  # fmt: skip
+    assert statuses == [200] * ENTRIES_OF_ADDRESS + [429]
+    assert "try again in 60 min" in entered(site).json()["detail"]
+
+
 def test_a_name_that_is_taken_is_refused_and_costs_none_of_the_hours_entries(site):
     agent = {"name": "taken twice", "task": "bazaar/open"}
     assert site.shared.post("/leaderboard/enter", json=agent).status_code == 200
@@ -413,6 +423,16 @@ def test_a_name_that_is_taken_is_refused_and_costs_none_of_the_hours_entries(sit
         answer = site.shared.post("/leaderboard/enter", json=agent | {"name": name})
         assert (answer.status_code, "choose another" in answer.text) == (422, True)
     assert entered(site).status_code == 200
+
+
+def test_people_and_agents_are_listed_apart(site):
+    board = own_board()
+    ticket = board.enter("Asha", "bazaar/open", rules_of("bazaar/open"), 1, person=True)
+    list(played_on(ticket.token))
+    for people in (True, False):
+        rows = site.shared.get("/leaderboard", params={"people": people}).json()["entries"]
+        assert (ticket.entry in {row["entry"] for row in rows}) == people
+        assert all(row["seconds_per_move"] > 0 for row in rows)
 
 
 def test_an_entry_is_taken_back_by_its_token_over_http(site):
