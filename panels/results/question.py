@@ -238,7 +238,9 @@ def _lay_out(
         return {component: value for component, value in values if component}
 
     first = [picker.value for picker in pickers]
-    fill_on_opening(fold, lambda _: drawn(*first), outputs)
+    fill_on_opening(  # with what is picked by then: an address unfolds it with another task
+        fold, lambda _, *picked: drawn(*(picked or first)), outputs, more=pickers
+    )
     changes = [picker.change for picker in pickers]
     if not part.tasks:
         if pickers:
