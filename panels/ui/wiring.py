@@ -72,26 +72,28 @@ def sent_number(event: gr.EventData, name: str) -> int | None:
 
 # What an event sends that fills a part as its tab is opened for the first time: the address then,
 # and nothing later, when the part's first component is no longer empty.
-OPENED = "shown => [shown ? null : location.search || '?']"
+OPENED = "(shown, ...more) => [shown ? null : location.search || '?', ...more]"
 
 
 def fill_on_opening(
     part: gr.Tab | gr.Accordion,
-    fill: Callable[[str], Updates],
+    fill: Callable[..., Updates],
     outputs: Sequence[gr.HTML | Any],
     how: Mapping[str, Any] = QUIET,
+    more: Sequence[Any] = (),
 ) -> None:
     """Let `fill` set `outputs` when `part` is first opened, so that the page itself stays small.
 
-    `fill` gets the page's query string. The first output is HTML, empty until `fill` has set it.
+    `fill` gets the page's query string and the values of `more`. The first output is HTML, empty
+    until `fill` has set it.
     """
 
-    def opened(search: str | None, request: gr.Request) -> Updates:
+    def opened(search: str | None, request: gr.Request, *given: Any) -> Updates:
         CALLER.set(visitor_of(request))
-        return fill(search) if search else {outputs[0]: gr.skip()}
+        return fill(search, *given) if search else {outputs[0]: gr.skip()}
 
     opens = part.select if isinstance(part, gr.Tab) else part.expand
-    opens(named(opened, fill), outputs[0], outputs, js=OPENED, **how)
+    opens(named(opened, fill), [outputs[0], *more], outputs, js=OPENED, **how)
 
 
 # Addresses ---------------------------------------------------------------------------------------
