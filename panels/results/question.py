@@ -237,17 +237,10 @@ def _lay_out(
         values = zip((figure, words, rows), draw(*picked), strict=False)
         return {component: value for component, value in values if component}
 
-<<<<<<< HEAD
-    if not pickers:
-        fill_on_opening(fold, lambda _: drawn(), outputs)
-        return None
-    fold.expand(drawn, pickers, outputs, **QUIET)  # an address unfolds it with another task, too
-=======
     first = [picker.value for picker in pickers]
     fill_on_opening(  # with what is picked by then: an address unfolds it with another task
         fold, lambda _, *picked: drawn(*(picked or first)), outputs, more=pickers
     )
->>>>>>> h/page
     changes = [picker.change for picker in pickers]
     if not part.tasks:
         gr.on(changes, drawn, pickers, outputs, **QUIET)

@@ -51,11 +51,7 @@ def test_a_part_is_drawn_as_it_is_unfolded_and_by_an_address_that_names_its_task
     assert opened[task] == task.choices[0][1]
     assert drawn not in opened
     other = task.choices[1][1]
-<<<<<<< HEAD
-    first, second = (fills["expand"](name)[drawn] for name in (task.value, other))
-=======
     first, second = (fills["expand"]("?", nobody, name)[drawn] for name in (task.value, other))
->>>>>>> h/page
     assert first != second  # unfolded, it shows what is picked then
     query = f"?tab=results&part=training&task={other}"
     named = fills["select"](query, nobody)
