@@ -243,7 +243,8 @@ def _lay_out(
     )
     changes = [picker.change for picker in pickers]
     if not part.tasks:
-        gr.on(changes, drawn, pickers, outputs, **QUIET)
+        if pickers:
+            gr.on(changes, drawn, pickers, outputs, **QUIET)
         return None
 
     def redraw(task: str, *more: str) -> Updates:
