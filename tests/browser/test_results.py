@@ -243,7 +243,7 @@ def test_broken_and_missing_artifacts_show_their_command_and_spare_the_other_tab
         copy = shutil.copytree if (REPOSITORY / part).is_dir() else shutil.copy
         copy(REPOSITORY / part, tmp_path / part)
     (tmp_path / "artifacts/evaluation/classic-holdout.json").write_text('{"kind": ')
-    (tmp_path / "artifacts/episodes/before_after.json").unlink()
+    (tmp_path / "artifacts/episodes/duel.json").unlink()
     broken = tmp_path / "artifacts/evaluation/reproduction.json"
     content = json.loads(broken.read_text())
     del content["data"]["agreement"]
@@ -257,7 +257,7 @@ def test_broken_and_missing_artifacts_show_their_command_and_spare_the_other_tab
         show_question(page, "Everything else")
         expect(page.locator(".sauda-empty:visible")).to_contain_text("sauda run reproduction")
         show_tab(page, "Tour")
-        empty = page.locator(".sauda-empty").filter(has_text="before_after")
+        empty = page.locator(".sauda-empty").filter(has_text="sauda run duel")
         expect(empty).not_to_have_count(0)
         show_tab(page, "Haggle")
         price = page.get_by_role("button", name="Open at ₹").inner_text().removeprefix("Open ")
