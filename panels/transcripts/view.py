@@ -16,6 +16,7 @@ from env import (
     arena,
     begin,
     get_task,
+    package_gain,
     rupees,
     shares,
     zopa_width,
@@ -173,10 +174,16 @@ def limits(episode: Episode) -> tuple[float, float]:
     return instance.buyer["reservation"], instance.seller["reservation"]
 
 
+def winnable(episode: Episode) -> float:
+    """What both sides can win together in the first deal, in rupees; with the best package."""
+    buyer, seller = limits(episode)
+    return zopa_width(buyer + package_gain(episode.final.private["nature"][0]), seller)
+
+
 def dealt(episode: Episode) -> Markup:
     """The item and the limits of a game that is over, so that nothing is hidden."""
-    item, width = episode.final.private["nature"][0].item, zopa_width(*limits(episode))
-    return HTML.dealt(episode, item, *limits(episode), width)
+    item = episode.final.private["nature"][0].item
+    return HTML.dealt(episode, item, *limits(episode), winnable(episode))
 
 
 def outcome(episode: Episode, task: Task) -> Markup:
@@ -188,8 +195,8 @@ def outcome(episode: Episode, task: Task) -> Markup:
     is_forfeit = episode.end == EndReason.FORFEIT
     how = f"forfeited in round {table.round + 1}" if is_forfeit else ending(table.past[-1])
     won = [f"{share:.0%}" for share in shares(episode.final, task.learner)]
-    width, grade = zopa_width(*limits(episode)), task.grade(episode.final)
-    return HTML.outcome(how, won, width, episode.payoffs, grade)
+    grade = task.grade(episode.final)
+    return HTML.outcome(how, won, winnable(episode), episode.payoffs, grade)
 
 
 # The GPU arena ----------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import gradio as gr
 import pytest
 
-from env import ARENA_TASKS, EndReason, get_task, rollout
+from env import ARENA_TASKS, EndReason, get_task, rollout, rupees, zopa_width
 from panels.transcripts import episodes as played_episodes
 from panels.transcripts import tab, view
 from panels.transcripts.episodes import play
@@ -29,7 +29,7 @@ from sauda.experiments.evaluate import ArenaColumns
 from sauda.games.transcript import from_json
 from sauda.llm.backends import SEATS
 from sauda.llm.server import Ready
-from sauda.players import BASE, LAB, OURS, get_policy
+from sauda.players import BASE, LAB, ORACLE, OURS, get_policy, sit
 from sauda.records.seeds import SPLITS
 from tests.support.measured import games_before_and_after
 
@@ -207,3 +207,12 @@ def test_saudas_weights_are_loaded_once_however_a_row_calls_them(monkeypatch):
     for name in (own, OURS, f"{OURS}+steering", BASE):
         played_episodes.of_this_page(task, name)
     assert asked == [own, own, own, BASE]
+
+
+def test_what_can_be_won_in_a_game_of_packages_is_what_both_win_with_the_best_one():
+    task = get_task("bazaar/package")
+    oracle = rollout(task, sit(task, ORACLE)(50_000), 50_000)
+    assert 0 < sum(oracle.payoffs.values()) <= view.winnable(oracle)
+    assert view.winnable(oracle) > zopa_width(*view.limits(oracle))
+    told = view.dealt(oracle).striptags()
+    assert f"{rupees(view.winnable(oracle))} can be won with the best package" in told
