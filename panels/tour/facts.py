@@ -29,7 +29,6 @@ from sauda.players import (
     AUTARKY,
     BASE,
     BAYESIAN,
-    CONSTRAINED,
     LAB,
     LEAVE,
     LISTENER,
@@ -52,7 +51,7 @@ DRAWN = 500  # most steps in the chart, which is about as many pixels wide
 WORDS = ("open-3", "all")  # market and games of the sentence about words
 OPENINGS = ("concedes evenly", "opens absurdly")  # sellers of the finding about opening prices
 LAB_TASK = "arena/market_round"  # of the sentence about the lab
-CONTENDERS = (f"{BASE}+{CONSTRAINED}", LEAVE, TUNED, BAYESIAN, LISTENER)  # of the figure
+CONTENDERS = (LEAVE, TUNED, BAYESIAN, LISTENER)  # of the figure
 
 
 def chain(stage: str = TALKS.removeprefix(f"{BASE}+")) -> list[Artifact]:
@@ -181,9 +180,9 @@ def trained_on(comparison: Artifact) -> str:
 
 
 def grades_figure(comparison: Artifact) -> go.Figure:
-    """Base, stages, scripts, planners and the best possible as sorted dots with whiskers."""
+    """Base, stages, scripts and planners as sorted dots with whiskers."""
     script, _ = best_script(rows_by_policy(comparison, MARKET))
-    names = (BASE, *bare_stages(MARKET), *CONTENDERS, script, ORACLE)
+    names = (BASE, *bare_stages(MARKET), *CONTENDERS, script)
     figure = players_figure(comparison, MARKET, names, "of the best outcome", PERCENT)
     return figure.update_xaxes(tickformat=".0%")
 
