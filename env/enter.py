@@ -156,7 +156,7 @@ def options(arguments: Sequence[str] | None) -> argparse.Namespace:
     add("--base-url", required=True, type=address, help="of the model, such as http://…:8000/v1")
     add("--model", required=True, help="its name there")
     add("--name", help="of the new entry")
-    add("--task", default="bazaar/open", help="of the leaderboard; bazaar/open by default")
+    add("--task", default="bazaar/people", help="of the leaderboard; bazaar/people by default")
     add("--token", help="of an entry that was begun: goes on with it")
     add("--key", default="OPENAI_API_KEY", help="variable of the environment that holds the key")
     add("--price", nargs=2, type=float, metavar=("READ", "WRITTEN"), help="of a million tokens")

@@ -22,7 +22,7 @@ from env import Policy, Task, episode, get_task, rollout
 from env import fingerprint as fingerprints
 from env.fingerprint import fingerprint, of_parser, positions
 from sauda.games import BAZAAR, GAMES, game_of
-from sauda.games.adapter import Columns, Game, Reply
+from sauda.games.adapter import Columns, Reply
 from sauda.llm.model import CACHE, Model, load_once
 from sauda.llm.turn import ModelGame, ModelSeat, PlayerSpec, new_game, play_games
 from sauda.players import ORACLE, get_policy, is_model, player_spec, sit
@@ -304,20 +304,23 @@ def weights_of(policy: str) -> str:
     return player_spec(policy).weights if is_model(policy) else ""
 
 
-def models_behind(policies: Iterable[str], game: Game) -> dict[str, Any]:
-    """The weights that each policy used, and the fingerprints of prompt and parser."""
+def models_behind(policies: Iterable[str], read: str) -> dict[str, Any]:
+    """The weights that each policy used, and the fingerprints of prompt and parser.
+
+    `read` is what the models read, a key of READ.
+    """
     names = set(map(weights_of, policies)) - {""}
-    return {name: model_source(load_once(name), game) for name in sorted(names)}
+    return {name: model_source(load_once(name), read) for name in sorted(names)}
 
 
-def model_source(model: Model, game: Game) -> dict[str, Any]:
+def model_source(model: Model, read: str) -> dict[str, Any]:
     """What an artifact records of a model: its weights, sampling, prompt and parser."""
     return {
         "source": model.source,
         "origin": model.origin,
         "sha256": model.sha256,
         "cpu": model.cpu,
-        **prompt_hashes(game.name),
+        **prompt_hashes(read),
         "sampling": asdict(model.decoder.sampling),
     }
 
@@ -343,10 +346,10 @@ READ = {
 
 
 @cache
-def prompt_hashes(game_name: str) -> Mapping[str, str]:
-    """The fingerprints of a game's prompt, a key of READ, and of the parser of its replies."""
-    prompt = GAMES.get(game_name, BAZAAR).prompt
-    seen = [obs for task_name in READ[game_name] for obs in positions(get_task(task_name))]
+def prompt_hashes(read: str) -> Mapping[str, str]:
+    """The fingerprints of the prompt of a key of READ, and of the parser of its replies."""
+    prompt = GAMES.get(read, BAZAAR).prompt
+    seen = [obs for task_name in READ[read] for obs in positions(get_task(task_name))]
     rendered = fingerprint([prompt.render(obs) for obs in seen])
     return MappingProxyType({"prompt": rendered, "parser": of_parser(prompt.parse, seen)})
 

@@ -62,8 +62,8 @@ BAYESIAN = "bayesian"  # the planner that sees numbers only
 LISTENER = "listener"  # the planner that reads and speaks, whose moves SFT learns
 ORACLE = "oracle"  # the best response to the very seller that it meets, which it knows
 BASE = "mini"
-OURS = f"{BASE}+{SAUDA}"  # the stage that plays for Sauda in the older open market
-TALKS = f"{BASE}+talks"  # and where any words count, and with people
+TALKS = f"{BASE}+{SAUDA}"  # the stage that is Sauda: with people, and where any words count
+SFT = f"{BASE}+sft"  # and the one that plays for it in the older market
 ANY_WORDS = (PEOPLE, CUSTOMERS, "bazaar/package", "bazaar/open-3", "bazaar/mute-3")
 SCRIPTS = ("linear", "conceder", "boulware", "tit_for_tat", "wait", "naive")
 AUTARKY, BROKER = "autarky", "broker"
@@ -129,13 +129,13 @@ def policy_label(name: str) -> str:
     rest = [part for part in name.removeprefix(stage).split("+") if part]
     words = [PARTS.get(part, part.replace("_", " ")) for part in rest]
     label = known[stage].label if stage else ""
-    is_ours = stage in (OURS, TALKS)
+    is_ours = stage in (SFT, TALKS)
     return ", ".join(filter(None, [f"Sauda ({label})" if is_ours else label, *words]))
 
 
 def sauda_on(task_name: str) -> str:
     """The stage of training that plays for Sauda on a task, with a row there where it has one."""
-    return TALKS if task_name in ANY_WORDS else OURS
+    return TALKS if task_name in ANY_WORDS else SFT
 
 
 def buyer_name(policy: str) -> str:
@@ -211,7 +211,7 @@ def describe_models() -> str:
 
 
 def row_name(name: str) -> str:
-    """The name in result tables, with base and adapter: "sauda-mini" is "mini+grpo"."""
+    """The name in result tables, with base and adapter: "sauda-mini" is "mini+talks"."""
     model, *parts = name.split("+")
     return "+".join(("mini", SAUDA, *parts) if model == "sauda-mini" else (model, *parts))
 

@@ -28,7 +28,7 @@ class NegotiationAEC(AECEnv):
         "is_parallelizable": False,
     }
 
-    def __init__(self, task: str = "bazaar/open") -> None:
+    def __init__(self, task: str = "bazaar/people") -> None:
         super().__init__()
         self.task: Task = get_task(task)
         self.encoding = encoding_of(self.task)

@@ -229,7 +229,7 @@ MOST_STEPS = 200  # illegal actions included; then an episode is truncated
 
 
 class BargainingEnv(gymnasium.Env[np.ndarray, np.int64]):
-    """One task, such as `bazaar/open`, episode by episode.
+    """One task, such as `bazaar/people`, episode by episode.
 
     The observation is a float32 vector, the action a number, as said above; `info["action_mask"]`
     and `action_masks()` say which actions are legal. An illegal one changes nothing, and
@@ -239,7 +239,7 @@ class BargainingEnv(gymnasium.Env[np.ndarray, np.int64]):
 
     metadata: ClassVar[dict[str, Any]] = {"render_modes": []}
 
-    def __init__(self, task: str = "bazaar/open") -> None:
+    def __init__(self, task: str = "bazaar/people") -> None:
         self.task = get_task(task)
         self.encoding = encoding_of(self.task)
         self.observation_space = spaces.Box(-FAR, FAR, (self.encoding.size,), np.float32)

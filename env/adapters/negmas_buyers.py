@@ -1,6 +1,6 @@
 """NegMAS negotiators as buyers of the bazaar (`pip install "sauda-env[negmas]"`).
 
-    python -m sauda_env.adapters.negmas_buyers --task bazaar/open --games 100
+    python -m sauda_env.adapters.negmas_buyers --task bazaar/people --games 100
 
 A negotiator keeps a memory and a policy has none, so at each turn a real mechanism plays the deal
 again: a seller that names the asks of the table, and the negotiator, whose answer to the last ask
@@ -75,7 +75,7 @@ BUYERS: Mapping[str, Policy] = {
 def main() -> None:
     """Print a row a negotiator: its mean grade and half of its 95 % interval, by the normal law."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--task", default="bazaar/open")
+    parser.add_argument("--task", default="bazaar/people")
     parser.add_argument("--games", type=int, default=100)
     options = parser.parse_args()
     task = get_task(options.task)

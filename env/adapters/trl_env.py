@@ -23,7 +23,7 @@ class ServedBazaar:
     The trainer offers every public method but `reset` and `get_reward` to the model as a tool.
     """
 
-    def __init__(self, address: str, task: str = "bazaar/open") -> None:
+    def __init__(self, address: str, task: str = "bazaar/people") -> None:
         self._address, self._task = address, task
         self._client: Any = None
         self._seen: dict[str, Any] = {}

@@ -146,12 +146,23 @@ def meaning(sentence: str, seat: str) -> tuple[str, str, float]:
     return family, key, float(chances[best])
 
 
-_SENTENCE = re.compile(r"(?<=[.!?।])\s+")
+_SENTENCE, _CLAUSE = re.compile(r"(?<=[.!?।])\s+"), re.compile(r"[,;]\s+")
+
+
+def around_price(sentence: str, seat: str) -> tuple[str, str, float]:
+    """The meaning of a sentence, or of its clauses without an amount where it bears none.
+
+    People say "400, it is scratched": most sentences with an amount only bid it.
+    """
+    heard, clauses = meaning(sentence, seat), _CLAUSE.split(sentence)
+    others = ", ".join(clause for clause in clauses if not _AMOUNT.search(clause))
+    return heard if heard[0] or len(others) == len(sentence) else meaning(others, seat)
 
 
 def meanings(text: str, seat: str) -> set[str]:
     """What the sentences of a text mean, as "family/key"; marks of candour left out."""
-    heard = (meaning(part, seat)[:2] for part in _SENTENCE.split(text[:LONGEST].strip()) if part)
+    parts = filter(None, _SENTENCE.split(text[:LONGEST].strip()))
+    heard = (around_price(part, seat)[:2] for part in parts)
     return {"/".join(pair) for pair in heard if pair[0] not in ("", "mark")}
 
 
@@ -202,7 +213,7 @@ def act_in(text: str, acts: tuple[str, ...] = ACTS) -> tuple[str, int]:
 def _act_in(text: str, acts: tuple[str, ...]) -> tuple[str, int]:
     best = ("", 0.0, 0)
     for sentence in _SENTENCE.split(text.strip()):
-        _, key, chance = meaning(sentence, "buyer")
+        _, key, chance = around_price(sentence, "buyer")
         if key in acts and chance > best[1]:
             best = key, chance, amount(sentence) if key == "outside" else 0
     return best[0], best[2]

@@ -28,9 +28,9 @@ from env import (
 )
 from env.language.money import HIGHEST_PRICE, LONGEST_MESSAGE
 from env.language.money import price as price_in
-from panels.haggle.opponents import model_name
 from panels.haggle.words import ENGLISH, Translate, Trouble, translator
 from panels.ui.offers import Say, ending
+from sauda.games.bazaar_words import ears
 from sauda.language.extras import extras_in
 from sauda.language.lines import name_in
 from sauda.language.phrases import language_of
@@ -54,7 +54,7 @@ from sauda.language.small_talk import (
 from sauda.language.spoken import Decided, announce, claim_of, is_last, retell
 from sauda.language.stances import NoBase, relative
 from sauda.sessions import bazaar
-from sauda.sessions.bazaar import Action, Game, ears, hears_words, held_extras
+from sauda.sessions.bazaar import Action, Game, hears_words, held_extras
 
 MOST = 30  # exchanges that are kept; an older one leaves the chat
 LONGEST = 200  # characters of a text that is kept
@@ -193,7 +193,6 @@ class _Telling:
         self.answers: list[str] = []
         self.questions: Counter[str] = Counter()  # by kind, since the last own move
         self.claimed: set[str] = set()  # by the other side in the deal in play
-        self.has_told_whose_words = False
         self.spoke = ""  # the language that the visitor's texts showed last
 
     @property
@@ -254,7 +253,6 @@ class _Telling:
         self._say("user" if is_own else "assistant", text, _price_of(turn))
         if not is_own:
             self.heard.clear()
-            self._tell_whose_words(number, turn, text)
             return
         self.own_words.append(text)
         self.questions.clear()
@@ -263,19 +261,6 @@ class _Telling:
             self._narrate(self.translate("bid_holds", bid=f"{rupees(turn.action.price)}{held}"))
         if turn.action.message or self.in_prices:
             self._listen(text)
-
-    def _tell_whose_words(self, number: int, turn: Turn, line: str) -> None:
-        """Once in a game, that a phrase book words what a language model that buys decides.
-
-        Not where the line holds words of the model's own.
-        """
-        decides = self.game.you == "seller" and self._is_model(number)
-        if self.has_told_whose_words or not decides:
-            return
-        if not turn.action.message or turn.action.message not in line:
-            name = model_name(self.game.opponent, self.translate)
-            self._narrate(self.translate("whose_words", name=name))
-            self.has_told_whose_words = True
 
     def _is_model(self, number: int) -> bool:
         """Whether a language model made the turn of this number."""

@@ -19,10 +19,8 @@ from env.language.money import prices
 from panels.haggle.conversation import NOTE, chart_words
 from panels.haggle.opponents import (
     ANY_SELLER,
-    MARKET,
-    PEOPLE,
+    BRIEF_TASK,
     SELLER_MODEL,
-    SELLING_TASK,
     STAND_IN,
     chosen_opponent,
     opponent_name,
@@ -36,11 +34,11 @@ from panels.ui.html import SAUDA, STRANGER, macros
 from panels.ui.look import as_typed, note, person_line
 from panels.ui.offers import LARGE, Offers, offer_chart
 from panels.ui.provenance import load_or_say
+from sauda.games.bazaar_words import ears
 from sauda.language.lines import name_in, translate_phrases
 from sauda.llm.server import Failed, ModelWorker, Ready, Stage
-from sauda.players import TALKS, row_name
 from sauda.sessions import ladder, nerves
-from sauda.sessions.bazaar import Action, Game, ears, quick_moves
+from sauda.sessions.bazaar import Action, Game, quick_moves
 
 HTML = macros("haggle")
 IN_ENGLISH = translator(ENGLISH)
@@ -67,7 +65,7 @@ def brief(game: Game, translate: Translate = IN_ENGLISH, language: str = ENGLISH
 def most_bonus(game: Game) -> int | None:
     """The bonus of a sale at the list price; None where the game has none."""
     obs = game.observation
-    if game.task_name != SELLING_TASK:
+    if game.task_name != BRIEF_TASK:
         return None
     return bonus(obs.table.item.list_price, obs.table.item.list_price, obs.reservation)
 
@@ -246,8 +244,7 @@ def _is_measured(opponent: str, stage: Stage) -> bool:
     weights = SELLER_MODEL if writes else weights_of(opponent)
     if isinstance(stage, Ready) and stage.source.partition(",")[0] != weights:
         return False
-    rows = read_measured(PEOPLE if opponent == TALKS else MARKET)
-    return seller_figures() is not None if writes else row_name(opponent) in rows
+    return seller_figures() is not None if writes else opponent in read_measured()
 
 
 @cache

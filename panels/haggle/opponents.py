@@ -19,17 +19,15 @@ from sauda.llm.backends import SEATS, THIS_PAGE, find_backends
 from sauda.llm.model import adapter_folder
 from sauda.llm.seller import PERSONAS
 from sauda.llm.server import ModelWorker
-from sauda.llm.wrappers import WRAPPERS
 from sauda.players import (
     BASE,
     CONSTRAINED,
-    OURS,
+    PEOPLE,
     TALKS,
     buyer_name,
     is_model,
     player_spec,
     policy_label,
-    row_name,
 )
 from sauda.policies import BUYERS
 from sauda.records.seeds import draw_seed
@@ -37,18 +35,14 @@ from sauda.sessions.bazaar import PLANNER, STAND_IN, Game, start
 
 Choices = list[tuple[str, str]]
 BUY, SELL = "buy", "sell"
-SELLING_TASK = "bazaar/sell"
-# The game that a visitor who sells plays with Sauda as it was trained with people, in sentences of
-# its own: the rules in which its row was measured.
-TALKING_TASK = "bazaar/customers"
-SELLING_TASKS = (TALKING_TASK, SELLING_TASK)
-MARKET = "bazaar/open"  # the task whose rows the badges show
-PEOPLE = "bazaar/people"  # whose sellers have a type, but cannot be picked by it
-MODEL_MARKETS = (MARKET, "bazaar/rushed")  # where a model, or a type of seller, can be picked
+# What a visitor who sells plays with people and with language models: the rules of `bazaar/people`
+# with the seats changed, in which these were measured. Scripts buy by the published brief.
+SELLING_TASK, BRIEF_TASK = "bazaar/customers", "bazaar/sell"
+SELLING_TASKS = (SELLING_TASK, BRIEF_TASK)
+MODEL_MARKETS = ("bazaar/open", "bazaar/rushed")  # where a model, or a type of seller, is picked
 MARKETS = (
     PEOPLE,
-    MARKET,
-    "bazaar/rushed",
+    *MODEL_MARKETS,
     "bazaar/open-3",
     "bazaar/package",
     "bazaar/mute",
@@ -66,9 +60,6 @@ ANY_ITEM = "any item"
 MOST_DRAWS = 50 * len(CATALOGUE)  # of seeds until one is about an item; all miss with e**-50
 HIDDEN = "hidden"  # a scripted buyer, or a seller type, that the end of the game reveals
 SCRIPTED_BUYERS = (PLANNER, *BUYERS)
-SERVED = tuple(f"{SEATS['buyer'].model}{how}" for how in ("+honest", "", "+steering"))
-# A stage as it is, within the honest wrapper's guard rails, and under the grammar of legal moves.
-RAILS = ("", "+honest", "+constrained")
 SELLER_MODEL = SEATS["seller"].model
 SELLER_MODELS = tuple(f"{SELLER_MODEL}:{persona}" for persona in PERSONAS)
 ANY_SELLER = f"{SELLER_MODEL}:hidden"  # its type shows at the end
@@ -81,10 +72,8 @@ def models() -> dict[str, dict[str, ModelWorker]]:
 
 
 def load_in_background() -> None:
-    """Start to load the page's own buyers, so that the first visitor finds them ready."""
-    own = models()["buyer"][THIS_PAGE]
-    for one in dict.fromkeys((buyer_models()[0], SERVED[0])):
-        (own if one in SERVED else replace(own, model=weights_of(one))).start()
+    """Start to load the page's own buyer, so that the first visitor finds it ready."""
+    models()["buyer"][THIS_PAGE].start()
 
 
 # Opponents ----------------------------------------------------------------------------------------
@@ -117,8 +106,8 @@ def stages_of(compared: Iterable[str]) -> tuple[str, ...]:
     return tuple(found)
 
 
-def read_measured(task_name: str = MARKET) -> Mapping[str, Entry]:
-    """The rows of a task of the open market by policy."""
+def read_measured(task_name: str = PEOPLE) -> Mapping[str, Entry]:
+    """The rows of a task by policy."""
     return rows()[0].get(task_name, {})
 
 
@@ -129,9 +118,7 @@ def bare_stages(task_name: str) -> tuple[str, ...]:
 
 def buyer_models() -> tuple[str, ...]:
     """The language models that a visitor can sell to, the one that the page serves first."""
-    talker = (TALKS,) if TALKS in read_measured(PEOPLE) else ()  # served is what is measured
-    others = (stage + how for stage in rows()[1] if stage != OURS for how in RAILS)
-    return (*talker, *SERVED, *(name for name in others if name in read_measured()))
+    return tuple(dict.fromkeys((TALKS, *bare_stages(PEOPLE))))
 
 
 def is_language_model(opponent: str) -> bool:
@@ -141,19 +128,11 @@ def is_language_model(opponent: str) -> bool:
 
 def weights_of(opponent: str) -> str:
     """The name under which the page loads the weights of a language model that buys."""
-    return SEATS["buyer"].model if _stage_of(opponent)[0] == OURS else player_spec(opponent).weights
+    return SEATS["buyer"].model if opponent == TALKS else player_spec(opponent).weights
 
 
-def _stage_of(opponent: str) -> tuple[str, str]:
-    """The row of a buyer's stage, and the wrapper around it or "": ("mini+sft", "honest")."""
-    row = row_name(opponent)
-    stage, _, last = row.rpartition("+")
-    return (stage, last) if last in (*WRAPPERS, CONSTRAINED) else (row, "")
-
-
-def stage_name(opponent: str, translate: Translate) -> str:
+def stage_name(stage: str, translate: Translate) -> str:
     """The stage of training of a language model that buys, in words."""
-    stage, _ = _stage_of(opponent)
     return translate("untrained") if stage == BASE else buyer_name(stage)
 
 
@@ -171,8 +150,9 @@ def opponent_name(opponent: str, translate: Translate) -> str:
         return translate("planner")
     if not is_model(opponent):
         return policy_label(opponent)
-    how = _stage_of(opponent)[1] or "bare"
-    return translate(f"how_{how}", stage=stage_name(opponent, translate))
+    stage = opponent.removesuffix(f"+{CONSTRAINED}")
+    name = stage_name(stage, translate)
+    return name if stage == opponent else translate("how_constrained", stage=name)
 
 
 def persona_of(opponent: str) -> str:
@@ -184,8 +164,7 @@ def model_name(opponent: str, translate: Translate) -> str:
     """The short name of a language model, for a sentence about its replies."""
     if opponent in SELLER_MODELS:
         return "SmolLM2"
-    ours = _stage_of(opponent)[0] in (OURS, TALKS)
-    return "Sauda" if ours else stage_name(opponent, translate)
+    return "Sauda" if opponent == TALKS else stage_name(opponent, translate)
 
 
 # Choices ------------------------------------------------------------------------------------------
@@ -251,8 +230,12 @@ def new_game(seat: str, market: str, opponent: str, ready: bool = True) -> Game:
     if seat == BUY:
         return _start(market, opponent, ready, draw_seed())
     seed = draw_seed() if market == ANY_ITEM else _seed_of(market)
-    task_name = TALKING_TASK if opponent == TALKS else SELLING_TASK
-    return _start(task_name, opponent, ready, seed)
+    return _start(selling_task(opponent), opponent, ready, seed)
+
+
+def selling_task(opponent: str) -> str:
+    """The task in which a visitor sells to an opponent."""
+    return BRIEF_TASK if opponent in SCRIPTED_BUYERS else SELLING_TASK
 
 
 def _seed_of(item: str) -> int:
@@ -273,8 +256,14 @@ def item_of(seed: int) -> str:
 
 
 def game_at(task_name: str, seed: int, opponent: str, ready: bool = True) -> Game:
-    """The game of a task at a known seed, against any opponent; raises as `new_game`."""
-    _check(*seat_and_market(task_name), opponent)
+    """The game of a task at a known seed, against any opponent; raises as `new_game`.
+
+    Who sells to somebody by name plays the task that this one is offered in.
+    """
+    seat, market = seat_and_market(task_name)
+    _check(seat, market, opponent)
+    if seat == SELL and opponent != HIDDEN:
+        task_name = selling_task(opponent)
     return _start(task_name, opponent, ready, seed)
 
 
@@ -292,8 +281,8 @@ def _start(task_name: str, opponent: str, ready: bool, seed: int) -> Game:
     """
     selling = task_name in SELLING_TASKS
     player, absent = opponent, ""
-    if opponent == HIDDEN:  # the customers of TALKING_TASK are its own
-        player = tuple(BUYERS)[seed % len(BUYERS)] if task_name == SELLING_TASK else ""
+    if opponent == HIDDEN:  # the customers of SELLING_TASK are its own
+        player = tuple(BUYERS)[seed % len(BUYERS)] if task_name == BRIEF_TASK else ""
     elif opponent == ANY_SELLER:
         player = SELLER_MODELS[seed % len(SELLER_MODELS)]
     if is_language_model(player) and not ready:

@@ -52,7 +52,7 @@ from sauda.players import (
     LAB_STAGES,
     LISTENER,
     ORACLE,
-    OURS,
+    SFT,
     STAGES,
     buyer_name,
     policy_label,
@@ -63,7 +63,7 @@ from sauda.records.schemas.base import Interval
 from sauda.records.store import Artifact
 
 STEERING, HONEST = "steering", "honest"
-AROUND = {NULL: "no model", BASE: policy_label(BASE), OURS: "Sauda"}  # short, for a phone
+AROUND = {NULL: "no model", BASE: policy_label(BASE), SFT: "Sauda"}  # short, for a phone
 
 
 # The gains ---------------------------------------------------------------------------------------
@@ -172,7 +172,7 @@ def training_answer(comparison: Artifact) -> Answer:
         [comparison],
         GAIN,
         "paired hold-out seeds",
-        ([comparison], OURS),
+        ([comparison], SFT),
         tables=frames.stages(comparison),
         parts={"Every stage and policy, task by task": stages(comparison)},
     )
@@ -262,11 +262,11 @@ def stages(artifact: Artifact) -> Part:
 
 def wrapper_verdict(comparison: Artifact) -> Verdict:
     """Whether the published steering wins more around the served model than around no model."""
-    gains = wrapper_gains(comparison, OURS, STEERING)
+    gains = wrapper_gains(comparison, SFT, STEERING)
     evidence = tuple(_tell_added(comparison))
     if not gains:
-        missing = no_row(comparison, f"{OURS}+{STEERING}")
-        return Verdict(f"Not measured yet around {buyer_name(OURS)}.", (*evidence, missing))
+        missing = no_row(comparison, f"{SFT}+{STEERING}")
+        return Verdict(f"Not measured yet around {buyer_name(SFT)}.", (*evidence, missing))
     sides = {task: side(lead.gain) for task, lead in gains.items()}
     work = "does the work where it is used"
     if "above" in sides.values():
@@ -279,8 +279,8 @@ def wrapper_verdict(comparison: Artifact) -> Verdict:
         unclear="it shows no difference from no model in {} (the interval holds 0)",
     )
     task, lead = next(iter(gains.items()))
-    bare = rows_by_policy(comparison, task)[OURS]
-    alone = gain_on_same_seeds(comparison, task, OURS, f"{OURS}+{STEERING}")
+    bare = rows_by_policy(comparison, task)[SFT]
+    alone = gain_on_same_seeds(comparison, task, SFT, f"{SFT}+{STEERING}")
     sentence = SAY.wrapper(work, task, lead, alone and side(alone.gain), bare)
     return Verdict(sentence, (f"Around Sauda {', and '.join(told)}.", *evidence))
 
@@ -297,15 +297,15 @@ def wrapper_gains(comparison: Artifact, stage: str, wrapper: str) -> dict[str, L
 
 def _tell_added(comparison: Artifact) -> Iterator[str]:
     """What the served stage and the base add to the wrappers around them, by task."""
-    for stage, wrapper in ((OURS, STEERING), (BASE, STEERING), (OURS, HONEST)):
+    for stage, wrapper in ((SFT, STEERING), (BASE, STEERING), (SFT, HONEST)):
         if leads := wrapper_gains(comparison, stage, wrapper):
-            inside = AROUND[stage] if stage == OURS else f"the {AROUND[stage]}"
+            inside = AROUND[stage] if stage == SFT else f"the {AROUND[stage]}"
             yield SAY.added(wrapper, inside, leads)
 
 
 def wrapper_answer(comparison: Artifact) -> Answer:
     """The base and the served stage bare, then each wrapper around each and around no model."""
-    shown = {model: f"{AROUND[model]}, bare" for model in (BASE, OURS)} | {
+    shown = {model: f"{AROUND[model]}, bare" for model in (BASE, SFT)} | {
         f"{model}+{wrapper}": f"{wrapper}, {AROUND[model]}"
         for wrapper in (STEERING, HONEST)
         for model in AROUND
@@ -320,7 +320,7 @@ def wrapper_answer(comparison: Artifact) -> Answer:
     return Answer(
         wrapper_verdict(comparison),
         grades_figure(rows),
-        HTML.wrapper_caption(policy_label(OURS)),
+        HTML.wrapper_caption(policy_label(SFT)),
         rows,
         "wrapper and model",
         [comparison],

@@ -33,7 +33,7 @@ from sauda.players import (
     LEAVE,
     LISTENER,
     ORACLE,
-    OURS,
+    SFT,
     TALKS,
     TUNED,
     policy_label,
@@ -166,7 +166,7 @@ def trained_on(comparison: Artifact) -> str:
 
     On all games; and on those that no training game is like, where an interval leaves out 0.
     """
-    gains = [r for r in comparison.data.stage_gains if (r.task, r.before) == (OLDER, OURS)]
+    gains = [r for r in comparison.data.stage_gains if (r.task, r.before) == (OLDER, SFT)]
     if not gains:
         return ""
     told, clear = ({games: [] for games in ("all", "unseen")} for _ in range(2))
@@ -222,7 +222,7 @@ def findings(comparison: Artifact, worth: Artifact, manners: Artifact) -> list[F
         ),
         _beside_script(comparison),
     ]  # fmt: skip
-    later = [r for r in comparison.data.stage_gains if (r.task, r.before) == (OLDER, OURS)]
+    later = [r for r in comparison.data.stage_gains if (r.task, r.before) == (OLDER, SFT)]
     later = [row for row in later if row.on == "all"]
     if later:
         stages = [policy_label(row.after).rpartition(" + ")[2] for row in later]

@@ -21,15 +21,15 @@ from sauda.llm.types import ReplyError
 from sauda.players import (
     BASE,
     LAB,
-    OPEN_MARKET,
     get_policy,
     is_model,
+    planners_of,
     player_spec,
     policy_label,
     row_name,
+    sauda_on,
     scripts_of,
 )
-from sauda.policies import SLOW
 from sauda.records.seeds import SPLITS, whole_seed
 from sauda.records.store import Artifact
 
@@ -37,7 +37,6 @@ FILE = "episodes/before_after.json"  # games before and after training
 MOST = 4  # policies side by side
 LOADS_WITHIN = 120.0  # seconds that a game waits for a model
 GAME_SECONDS = 300.0  # that a game of a language model may take
-MODELS = ("mini", "sauda-mini")  # bare: the untrained base, and Sauda
 ARENA_SEED, ARENA_POLICIES = 5, ("broker", "rule_based_expert")  # with which the arena opens
 TRAINED = (LAB, BASE)  # after and before training in the arena
 TRAINING_TASK = "arena/market_round"  # a game of coalition_market takes the model twice as long
@@ -46,10 +45,9 @@ TRAINING_TASK = "arena/market_round"  # a game of coalition_market takes the mod
 def able(task_name: str) -> list[str]:
     """The policies for the learner's seat: scripts and planners, and language models that buy."""
     task = get_task(task_name)
-    planners = SLOW if task_name in OPEN_MARKET else ()
     models = TRAINED[::-1] if task_name in ARENA_TASKS else ()
-    models = MODELS if task.learner == "buyer" else models
-    return [*scripts_of(task), *planners, *models]
+    models = (BASE, sauda_on(task_name)) if task.learner == "buyer" else models
+    return [*scripts_of(task), *planners_of(task), *models]
 
 
 def player_title(name: str) -> str:
@@ -86,15 +84,14 @@ def play(task_name: str, seed: int | str, names: Sequence[str]) -> dict[str, Epi
 
 @lru_cache(maxsize=64)
 def recorded_at(task_name: str, seed: int) -> Mapping[str, Episode]:
-    """The games in the record of before and after at one seed, by the name in MODELS."""
+    """The games in the record of before and after at one seed, by player."""
     artifact, _ = load_or_say(FILE)
-    names = {row_name(name): name for name in MODELS}
     return {
-        names[record.policy]: from_json(record.as_json())
+        record.policy: from_json(record.as_json())
         for task in (artifact.data.tasks if artifact else ())
         for pair in (task.chosen if task.task == task_name else ())
         for record in (pair.before, pair.after)
-        if pair.seed == seed and record.policy in names
+        if pair.seed == seed
     }
 
 

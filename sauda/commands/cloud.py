@@ -118,7 +118,7 @@ def evaluate(options: argparse.Namespace) -> None:
 
 
 def _add_rollouts(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--task", default="bazaar/open")
+    parser.add_argument("--task", default="bazaar/people")
     parser.add_argument("--player", default="", help="a model that every worker loads")
     parser.add_argument(
         "--server",

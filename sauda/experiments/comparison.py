@@ -30,9 +30,10 @@ from sauda.players import (
     LEAVE,
     LISTENER,
     ORACLE,
-    OURS,
+    PEOPLE,
     PUBLISHED,
     SCRIPTS,
+    SFT,
     STAGES,
     TUNED,
     is_model,
@@ -70,7 +71,7 @@ FREE_BESIDE = {  # beside them; nobody has searched for a script of packages
     "bazaar/open-3": (*SCRIPTS, LEAVE, TUNED, BAYESIAN, LISTENER, ORACLE),
     "bazaar/package": (*SCRIPTS, LEAVE, BAYESIAN, LISTENER, ORACLE),
 }
-RIVALS = ("conceder", TUNED, BAYESIAN, LISTENER, OURS)
+RIVALS = ("conceder", TUNED, BAYESIAN, LISTENER, SFT)
 LAB_SCRIPTS = (AUTARKY, *PUBLISHED, BROKER)
 LAB_RIVALS = (AUTARKY, PUBLISHED[0], BROKER)
 
@@ -147,7 +148,7 @@ def bazaar_grids(games: int = 400, models: Sequence[str] = ()) -> tuple[Grid, ..
         for task in FREE.get(name, ()):
             free.setdefault(task, [BASE] if BASE in models else []).append(name)
     models = tuple(name for name in models if name not in FREE)
-    wrapped = tuple(f"{OURS}+{wrapper}" for wrapper in WRAPPERS if OURS in models)
+    wrapped = tuple(f"{SFT}+{wrapper}" for wrapper in WRAPPERS if SFT in models)
     wrapped += (f"{BASE}+constrained",) if BASE in models else ()
     fewer = max(1, games // 3)
     grids = (
@@ -156,8 +157,10 @@ def bazaar_grids(games: int = 400, models: Sequence[str] = ()) -> tuple[Grid, ..
         Grid(("bazaar/mute",), (*models, *BESIDE), fewer),
     )
     for task, names in free.items():
-        episodes = games if task == "bazaar/people" else max(1, games // 2)
+        episodes = games if task == PEOPLE else max(1, games // 2)
         grids += (Grid((task,), (*names, *FREE_BESIDE[task]), episodes),)
+    if BASE in free.get(PEOPLE, ()):
+        grids += (Grid((PEOPLE,), (f"{BASE}+constrained",), fewer),)
     return tuple(grid for grid in grids if grid.policies)
 
 
@@ -246,7 +249,7 @@ def compare_models(
     several kinds of CPU names them all.
     """
     cells = comparison.cells()
-    models = played.models_behind({name for _, name in cells}, comparison.game)
+    models = played.models_behind({name for _, name in cells}, comparison.game.name)
     reused = {} if recorded is None else load_kept(comparison, models, recorded)
     left = {cell: seeds[_count(reused.get(cell)) :] for cell, seeds in cells.items()}
     left = {cell: seeds for cell, seeds in left.items() if seeds}

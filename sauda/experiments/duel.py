@@ -91,7 +91,7 @@ def duel(
         "games": games,
         "seeds": list(seeds),
         "shares": shares,
-        "models": models_behind(names, BAZAAR),
+        "models": models_behind(names, BAZAAR.name),
     }
 
 

@@ -24,6 +24,7 @@ PARTS: dict[str, Callable[[corpus.Row], str]] = {
     "language": lambda row: row.language,
     "kind": lambda row: row.kind,
 }
+BIDS = {"before": f"{AMOUNT}, {{}}", "after": f"{{}}, {AMOUNT}"}  # where a bid stands by a sentence
 
 
 class Ear(Record):
@@ -41,6 +42,15 @@ def read(row: corpus.Row) -> tuple[str, str]:
     """Family and key that the ear hears in a sentence; both "" for nothing."""
     family, key, _ = ear.meaning(row.text.replace("#", AMOUNT), row.seat)
     return family, key
+
+
+def beside_bids(seat: str, rows: Sequence[corpus.Row]) -> Iterator[dict[str, Any]]:
+    """How well a buyer's sentences are heard that a bid stands before or after."""
+    plain = [row for row in rows if seat == "buyer" and "#" not in row.text]
+    for value, form in BIDS.items() if plain else ():
+        heard = (ear.around_price(form.format(row.text.rstrip(".!? ")), seat) for row in plain)
+        pairs = [(row, meant[:2]) for row, meant in zip(plain, heard, strict=True)]
+        yield {"seat": seat, "part": "beside a bid", "value": value, **count(pairs)}
 
 
 def odd_texts() -> list[tuple[str, str]]:
@@ -83,6 +93,7 @@ def hears(use: str = "evaluation") -> dict[str, Any]:
                 {"seat": seat, "part": part, "value": value, **count(group)}
                 for value, group in groups.items()
             ]
+        heard += beside_bids(seat, [row for row, _ in bears])
         for row, meant in bears:
             if meant[0] and meant != (row.family, row.key):
                 pair = seat, row.meaning, "/".join(meant)

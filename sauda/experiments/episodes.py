@@ -17,11 +17,21 @@ import env
 from env.bazaar.prompt import parse
 from sauda.experiments.base import experiment
 from sauda.experiments.comparison import CLASSIC
-from sauda.games import BAZAAR
+from sauda.games.bazaar_words import ears
 from sauda.games.transcript import to_json
 from sauda.llm.turn import ModelGame, PlayerSpec, new_game, play_games
-from sauda.played import bazaar_prompt, models_behind
-from sauda.players import BASE, BAYESIAN, LISTENER, OPEN_MARKET, OURS, get_policy, player_spec
+from sauda.played import models_behind, people_prompt
+from sauda.players import (
+    ALL_OPEN,
+    BASE,
+    BAYESIAN,
+    LISTENER,
+    OPEN_MARKET,
+    PEOPLE,
+    TALKS,
+    get_policy,
+    player_spec,
+)
 from sauda.records.schemas.base import ModelSource, Number, Record, Row, Table
 from sauda.records.seeds import deal_at, first_seeds, has_zopa, seller_type
 from sauda.records.store import Artifact
@@ -153,12 +163,12 @@ def _replay_task(
     checks="the games shown replayed from the recorded replies, and chosen again; other grades "
     "are not repeated",
     replay=replay_models,
-    model_hashes=bazaar_prompt,
+    model_hashes=people_prompt,
 )
 def before_after(
     before: str = BASE,
-    after: str = OURS,
-    tasks: tuple[str, ...] = ("bazaar/open",),
+    after: str = TALKS,
+    tasks: tuple[str, ...] = (PEOPLE,),
     episodes: int = 100,  # per task and model, from the first hold-out seed
     batch: int = 50,  # games played together, as in the model comparison
     *,
@@ -168,8 +178,9 @@ def before_after(
 
     Raises ValueError for a task of several deals or a player that a wrapper would correct.
     """
-    if wrong := set(tasks) - {*OPEN_MARKET, *CLASSIC}:
-        raise ValueError(f"tasks are {', '.join((*OPEN_MARKET, *CLASSIC))}, not {', '.join(wrong)}")
+    known = (PEOPLE, *ALL_OPEN, *CLASSIC)
+    if wrong := set(tasks) - {*known}:
+        raise ValueError(f"tasks are {', '.join(known)}, not {', '.join(wrong)}")
     seeds, names = first_seeds(episodes), {"before": before, "after": after}
     players = {side: seat(name) for side, name in names.items()}
     if any(player.wrapper is not None for player in players.values()):
@@ -192,7 +203,7 @@ def before_after(
             "acts": {side: count_acts(games[side, seed] for seed in seeds) for side in SIDES},
         }
         rows.append(row | {"chosen": choose_pairs(row, games)})
-    return {"tasks": rows, "models": models_behind({before, after}, BAZAAR)}
+    return {"tasks": rows, "models": models_behind({before, after}, "people")}
 
 
 def choose_pairs(
@@ -247,16 +258,16 @@ def record_game(game: ModelGame, name: str) -> dict[str, Any]:
 
 
 def count_acts(games: Iterable[Mapping[str, Any]]) -> dict[str, int]:
-    """How often each speech act is said in games as JSON; none outside the open market."""
-    moves = [move for game in games if game["task"] in OPEN_MARKET for move in game["moves"]]
-    acts = (act_of(move.get("message", "")) for move in moves if move["agent"] == "buyer")
+    """How often sellers heard each speech act in games as JSON; none of the classic games."""
+    acts = (
+        ears(game["task"]).act_in(move.get("message", ""))[0]
+        for game in games
+        if game["task"] not in CLASSIC
+        for move in game["moves"]
+        if move["agent"] == "buyer"
+    )
     counts = Counter(filter(None, acts))
     return {act: counts[act] for act in env.speech.ACTS if act in counts}
-
-
-def act_of(message: str) -> str:
-    """The speech act that a seller of the open market hears in a buyer's words, "" for none."""
-    return env.speech.act_in(message)[0]
 
 
 def play_replies(task: env.Task, name: str, seed: int, replies: Sequence[str]) -> dict[str, Any]:

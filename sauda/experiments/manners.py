@@ -33,7 +33,6 @@ from env import (
 )
 from sauda.experiments.base import experiment
 from sauda.experiments.role_play import Recorded
-from sauda.games import BAZAAR
 from sauda.llm.turn import PlayerSpec
 from sauda.llm.types import BatchGenerate, Messages, Reply, Schema
 from sauda.played import models_behind, people_prompt, play_together
@@ -308,7 +307,5 @@ def manners(
     """The data of the artifact. ValueError for an unknown player."""
     for name in players:
         get_policy(get_task(TASK), name)
-    sources = models_behind(players, BAZAAR)
-    sources = {name: source | people_prompt() for name, source in sources.items()}
     made = summarize(players, first_seeds(games), lambda name, habit: player_spec(name).generate)
-    return made | {"models": sources}
+    return made | {"models": models_behind(players, "people")}

@@ -7,17 +7,16 @@ from typing import Any
 from env import get_task
 from sauda.experiments.base import experiment
 from sauda.experiments.episodes import play_replies, record_game
-from sauda.games import game_of
 from sauda.llm.turn import new_game, play_games
-from sauda.played import bazaar_prompt, models_behind
-from sauda.players import BASE, CONSTRAINED, OURS, player_spec
+from sauda.played import models_behind, people_prompt
+from sauda.players import BASE, CONSTRAINED, PEOPLE, TALKS, player_spec
 from sauda.records.schemas.base import ModelSource, Record, Rows
 from sauda.records.seeds import first_seeds
 from sauda.records.store import Artifact
 
-FILE, TASK = "episodes/spot.json", "bazaar/open"
+FILE, TASK = "episodes/spot.json", PEOPLE
 EPISODES = 48  # hold-out seeds, from the first
-LEAST = 6  # moves of each buyer: fewer show no way of bargaining
+LEAST = 3  # moves of each buyer: fewer show no way of bargaining
 
 
 class SpotPairs(Record):
@@ -58,11 +57,11 @@ def replay(artifact: Artifact, workers: int, root: Path) -> dict[str, Any]:
     checks="every game from its recorded replies; games that were not chosen are not repeated",
     method="replayed in part",
     replay=replay,
-    model_hashes=bazaar_prompt,
+    model_hashes=people_prompt,
 )
 def spot(
     # The base hardly makes a move but under the grammar of legal ones.
-    players: tuple[str, ...] = (f"{BASE}+{CONSTRAINED}", OURS),
+    players: tuple[str, ...] = (f"{BASE}+{CONSTRAINED}", TALKS),
     episodes: int = EPISODES,
 ) -> dict[str, Any]:
     """The data of the artifact: of each seed on which both make LEAST moves, both games."""
@@ -75,5 +74,5 @@ def spot(
     pairs = [{"seed": seed, "games": games} for seed, *games in zip(seeds, *rows, strict=True)]
     return {
         "pairs": [pair for pair in pairs if both_move(pair)],
-        "models": models_behind(players, game_of(task)),
+        "models": models_behind(players, "people"),
     }

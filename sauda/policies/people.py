@@ -175,11 +175,7 @@ class Planner:
     truth: rules.Person | None = None  # told the whole seller: a bound, and no contestant
 
     def __call__(self, obs: Observation, rng: np.random.Generator) -> Action:
-        belief = believe(obs, self.reads, self.read)
-        if self.truth:
-            for name in (*rules.Habit._fields[1:], *KNOWN):
-                setattr(belief.sellers, name, np.full(SAMPLE, getattr(self.truth, name)))
-        acts, prices, offers, accept, walk = self.values(belief, obs)
+        acts, prices, offers, accept, walk = self.values(self.believe(obs), obs)
         if offers.max() >= max(accept, walk):
             act, at = np.unravel_index(offers.argmax(), offers.shape)
             if not acts[act]:
@@ -188,6 +184,19 @@ class Planner:
             line = corpus.buyer_line(acts[act], quote, draw, item=obs.table.item)
             return Offer(int(prices[at]), line)
         return Accept() if accept >= walk else WalkAway()
+
+    def believe(self, obs: Observation) -> Belief:
+        """What it believes of the seller; all of it where it was told."""
+        belief = believe(obs, self.reads, self.read)
+        if self.truth:
+            for name in (*rules.Habit._fields[1:], *KNOWN):
+                setattr(belief.sellers, name, np.full(SAMPLE, getattr(self.truth, name)))
+        return belief
+
+    def expected(self, obs: Observation) -> float:
+        """The grade that its best move promises."""
+        _, _, offers, *ends = self.values(self.believe(obs), obs)
+        return float(max(offers.max(), *ends))
 
     def values(self, belief: Belief, obs: Observation) -> tuple[Any, ...]:
         """Acts (a,), prices (k,), the worth of offers (a, k), of accepting and of leaving."""

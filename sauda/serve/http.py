@@ -61,12 +61,12 @@ Label = Annotated[str, Field(min_length=1, max_length=LONGEST_ID - DRAWN_LENGTH 
 IdInQuery = Annotated[Id, Query(description="The episode_id that reset returned in metadata.")]
 LONGEST_REPLY = 10_000  # characters; a move is looked for in the first 4,000
 UNKNOWN = "No episode of this id is kept; reset starts one and returns its id in metadata."
-RESET_EXAMPLE = {"task": "bazaar/open", "seed": 7}
+RESET_EXAMPLE = {"task": "bazaar/people", "seed": 7}
 STEP_EXAMPLE = {
     "episode_id": "0f8fad5bd9cb469fa16570867728950e",
     "action": {"action_type": "offer", "price": 500},
 }
-ENTER_EXAMPLE = {"name": "rising bids", "task": "bazaar/open"}
+ENTER_EXAMPLE = {"name": "rising bids", "task": "bazaar/people"}
 TaskInQuery = Annotated[str, Query(description=f"One of {', '.join(boards.RANKED)}.")]
 EntryInQuery = Annotated[str, Query(pattern="^[0-9a-f]{16}$", description="The id of an entry.")]
 

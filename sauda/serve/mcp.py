@@ -301,7 +301,7 @@ def arena_action(room: Room, game_id: GameId, action: ArenaAction) -> Row:
 
 # The tools that only read
 
-TaskName = Annotated[Name, Field(description="A name of list_tasks, such as bazaar/open.")]
+TaskName = Annotated[Name, Field(description="A name of list_tasks, such as bazaar/people.")]
 
 
 def list_tasks(room: Room) -> Row:

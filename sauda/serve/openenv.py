@@ -54,7 +54,7 @@ class SaudaEnvironment(Environment[SaudaAction, seen.SaudaObservation, seen.Saud
     ) -> seen.SaudaObservation:
         """Start an episode of `task` at `seed`, or of the numbered task `index` of `split`.
 
-        Without a task it is `bazaar/open`; without a seed it is one that nobody knows. With the
+        Without a task it is `bazaar/people`; without a seed it is one that nobody knows. With the
         token of an `entry` it is the entry's next game of the leaderboard, or the one that it has
         not finished, where it stands. Raises ValueError or IndexError, with one sentence, on
         anything else.
@@ -132,7 +132,7 @@ def choose_task(task: Any, seed: Any, split: Any, index: Any) -> tuple[str, int 
     if split is None and index is None:
         name = games.DEFAULT_TASK if task is None else task
         if not isinstance(name, str):
-            raise ValueError("a task is the name of one, such as bazaar/open")
+            raise ValueError("a task is the name of one, such as bazaar/people")
         seed = None if seed is None else whole_seed(seed)
         if seed is not None and seed in LEADERBOARD:
             raise ValueError(

@@ -15,8 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from env import Accept, Offer, get_task, speech
+from env import Accept, Offer, get_task, people, speech
 from sauda.llm.types import ReplyError
+from sauda.players import PEOPLE
 from sauda.records.schemas.base import Interval
 from sauda.serve.game import SaudaAction, env_action
 from sauda.serve.leaderboard import Board, Place, action_row, end_and_grade, replay_game, rules_of
@@ -25,7 +26,7 @@ from sauda.sessions.review import informed_grade
 from sauda.statistics import exact_interval, mean_interval
 
 LOG = logging.getLogger(__name__)
-TASK = "bazaar/open"
+TASK = PEOPLE
 GAMES = 5  # of a person's entry
 KIND = "people/2"  # of the tally as JSON
 
@@ -58,7 +59,7 @@ def record_moves(board: Board, token: str, game: Game) -> None:
 def drop_own_words(action: Action) -> SaudaAction:
     """A person's move without its own words: those of its speech act stand for them."""
     if isinstance(action, Offer):
-        act, named = speech.act_in(action.message)
+        act, named = people.act_in(action.message)
         words = speech.buyer_line(act, named, 0.0) if act else ""
         return SaudaAction(action_type="offer", price=action.price, message=words)
     return SaudaAction(action_type="accept" if isinstance(action, Accept) else "walk")

@@ -10,7 +10,6 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import accumulate
 from math import inf
-from typing import Any
 
 import numpy as np
 
@@ -28,14 +27,12 @@ from env import (
     advance,
     agent_stream,
     begin,
-    ear,
     episode,
     get_task,
     market,
     move,
     rollout,
     shares,
-    speech,
 )
 from sauda.games.adapter import Reply, Request
 from sauda.llm.seller import SellerSeat
@@ -122,11 +119,6 @@ def start(task_name: str, opponent: str, seed: int) -> Game:
     Raises ValueError on an unknown name, or a language model in a seat it cannot take.
     """
     return _advance(Game(task_name, opponent, begin(_task_against(task_name, opponent), seed)))
-
-
-def ears(task_name: str) -> Any:
-    """Who reads the words of a task's games: the ear, or the table of the older market."""
-    return ear if get_task(task_name).env.version >= 3 else speech
 
 
 def hears_words(game: Game) -> bool:

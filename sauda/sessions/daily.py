@@ -12,15 +12,16 @@ from functools import lru_cache
 from hashlib import sha256
 from itertools import chain
 
-from env import Accept, Episode, IllegalAction, Offer, WalkAway, get_task, rollout, speech
-from sauda.players import scripts_of
+from env import Accept, Episode, IllegalAction, Offer, WalkAway, get_task, people, rollout, speech
+from sauda.players import PEOPLE, scripts_of
 from sauda.policies import BUYERS
 from sauda.records.seeds import DAILY
 from sauda.sessions.bazaar import Action, Game, Standing, answer, moves_of, stand, start
 from sauda.sessions.review import informed_grade
 
-TASK = "bazaar/open"  # its own seller is the opponent; the visitor buys
-VERSION = "2"  # of the links
+TASK = PEOPLE  # its own seller is the opponent; the visitor buys
+VERSION = "3"  # of the links
+FORMER = ("1", "2")  # versions whose markets are gone
 LONGEST_CODE = 140  # characters
 PRICE_BYTES = 3  # of a bid, or one of the two codes above every bid; before it a byte for the act
 ACCEPT, WALK = 0xFFFFFF, 0xFFFFFE
@@ -35,8 +36,8 @@ NOT_REPLAYED = (
     " another version of the page made it."
 )
 GONE = (
-    "The link is of the former market, which is gone: bids did not stand there, and words changed"
-    " nothing. Its game cannot be played again."
+    "The link is of a former market, in which the bargain of the day is no longer held. Its game"
+    " cannot be played again."
 )
 
 
@@ -116,7 +117,7 @@ def encode(game: Game) -> str:
 def _pack(action: Action) -> bytes:
     if not isinstance(action, Offer):
         return bytes([0]) + (ACCEPT if isinstance(action, Accept) else WALK).to_bytes(PRICE_BYTES)
-    act, named = speech.act_in(action.message)
+    act, named = people.act_in(action.message)
     packed = bytes([ACTS.index(act)]) + int(action.price).to_bytes(PRICE_BYTES)
     return packed + min(named, WALK).to_bytes(PRICE_BYTES) if act == "outside" else packed
 
@@ -126,7 +127,7 @@ def _check(game: Game) -> bytes:
     table = game.play.state.table
     prices = [f"{price:.2f}" for price in (*table.asks, *table.bids)]
     ends = [(str(deal.end), deal.by, deal.rounds) for deal in table.past] or [()]
-    heard = [speech.act_in(move.action.message) for move in table.moves if move.agent == "buyer"]
+    heard = [people.act_in(move.action.message) for move in table.moves if move.agent == "buyer"]
     content = (game.play.seed, table.item.name, prices, heard, *ends[0])
     return sha256(repr(content).encode()).digest()[:CHECK_BYTES]
 
@@ -159,7 +160,7 @@ def _moves(code: str) -> Iterable[Action]:
     if len(code) > LONGEST_CODE or not re.fullmatch(r"[\w-]+", code, re.ASCII):
         raise BadLink(NOT_REPLAYED)
     if not code.startswith(VERSION):
-        former = code.startswith("1")
+        former = code[:1] in FORMER
         raise BadLink(GONE if former else f"The link is of no version up to {VERSION}.")
     try:
         letters = code.removeprefix(VERSION)

@@ -26,7 +26,9 @@ from env import (
     Task,
     Turn,
     WalkAway,
+    advance,
     amount_of,
+    begin,
     get_task,
 )
 from env import people as rules
@@ -36,6 +38,7 @@ from sauda.policies import customers, people
 from sauda.policies.arena import play_all_seeing
 from sauda.policies.listener import NOTHING, Listener, MoveValues, believe
 from sauda.policies.values import play_informed, split_game
+from sauda.records.seeds import deal_at
 from sauda.sessions.bazaar import (
     STAND_IN,
     Action,
@@ -321,8 +324,15 @@ class Oracle:
 
 
 def informed_grade(task: Task, seed: int) -> float:
-    """The expected grade of a buyer of the open market that knows the seller, and its key."""
-    return play_informed(task, seed).expected
+    """The grade that a buyer expects who knows the seller, and what moves it.
+
+    With people, of whom nobody has computed a best response, it is the planner that is told all.
+    """
+    if task.name != PEOPLE:
+        return play_informed(task, seed).expected
+    opened = advance(task, task.opponents, begin(task, seed)).state
+    told = people.Planner(truth=deal_at(task, seed).seller["stance"])
+    return told.expected(task.env.observe(opened, task.learner))
 
 
 @lru_cache(maxsize=256)
@@ -332,6 +342,9 @@ def oracle(task_name: str, seed: int) -> Oracle | None:
     if task_name in ARENA_TASKS:
         meaning = "What a trader makes that knows every lab's private values and trades greedily."
         return Oracle(task.grade(play_all_seeing(task, seed).final), meaning)
+    if task_name == PEOPLE:
+        meaning = "What the planner expects where it is told all of this seller: no exact bound."
+        return Oracle(informed_grade(task, seed), meaning)
     if task_name.removeprefix("bazaar/") in ALL_MARKETS:
         meaning = "What a buyer who knew this seller would have expected."
         return Oracle(informed_grade(task, seed), meaning)

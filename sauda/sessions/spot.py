@@ -11,9 +11,10 @@ from typing import Any
 from env import IllegalAction, Item, Offer, Turn
 from sauda.games.transcript import from_json
 from sauda.llm.types import Generate
+from sauda.players import CUSTOMERS
 from sauda.sessions.bazaar import Game, after_reply, answer, back, doubt, moves_of, request, start
 
-TASK = "bazaar/sell"  # of a live duel: the visitor sells
+TASK = CUSTOMERS  # of a live duel: the visitor sells
 EXCHANGES = 8  # asks with their answers, at most
 
 

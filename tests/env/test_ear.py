@@ -42,6 +42,14 @@ def test_any_text_is_heard_as_at_most_one_act_and_one_speech(text):
     assert (speech.cost > 0) == (speech.content in ("price", "about"))
 
 
+@pytest.mark.parametrize(
+    "text", ["₹400, it is scratched.", "It is scratched, 400", "I'll give 400, it is scratched"]
+)
+def test_what_is_said_beside_a_price_is_heard(text):
+    assert ear.act_in(text) == ("flaw", 0)
+    assert "buyer/flaw" in ear.meanings(text, "buyer")
+
+
 def test_a_named_cost_of_an_extra_is_heard_and_a_price_without_a_number_is_not():
     heard = ear.hear("Delivery costs me ₹1,200.")
     assert (heard.topic, heard.content, heard.cost) == ("delivery", "price", 1200)

@@ -8,19 +8,19 @@ from sauda.experiments import comparison, episodes, evaluate
 from sauda.experiments.comparison import Grid
 from sauda.llm.turn import PlayerSpec
 from sauda.llm.wrappers import WRAPPERS
-from sauda.played import bazaar_prompt, play_columns
-from sauda.players import BASE, BAYESIAN, LEAVE, LISTENER, OPEN_MARKET, ORACLE, OURS
+from sauda.played import people_prompt, play_columns
+from sauda.players import BASE, BAYESIAN, LEAVE, LISTENER, OPEN_MARKET, ORACLE, PEOPLE, SFT, TALKS
 from sauda.records.store import Artifact, new_artifact
 from tests.support.models import bids
 
-STAGES = {BASE: "naive", "mini+sft": "linear", OURS: "conceder"}  # and the script that plays it
+STAGES = {BASE: "naive", SFT: "conceder"}  # and the script that plays it
 BESIDE = ("null+steering", "boulware", "tit_for_tat", LEAVE, BAYESIAN, LISTENER, ORACLE)
 CLASSIC = ("classic/single_deal", ("null+steering", "expert"))
 SEEDS = 10
 
 
 PLAYERS = {
-    "high": PlayerSpec(bids(48, step=6, act="tea")),
+    "high": PlayerSpec(bids(48, step=6, act="Come, chai first.")),
     "shaky": PlayerSpec(bids(40, garbage=3)),
     "steered": PlayerSpec(bids(40), wrapper=WRAPPERS["steering"]),
 }
@@ -52,15 +52,15 @@ def model_comparison() -> Artifact:
 @cache
 def games_before_and_after() -> Artifact:
     """Games of two canned players under the names of the untrained base and of Sauda."""
-    config = {"before": BASE, "after": OURS, "tasks": ("bazaar/open", "bazaar/rushed")}
+    config = {"before": BASE, "after": TALKS, "tasks": (PEOPLE, "bazaar/rushed")}
     config |= {"episodes": 9, "batch": 9}
-    players = {BASE: PLAYERS["shaky"], OURS: PLAYERS["high"]}
+    players = {BASE: PLAYERS["shaky"], TALKS: PLAYERS["high"]}
     source = dict.fromkeys(("source", "origin", "sha256", "cpu"), "") | {"sampling": {}}
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(
             episodes,
             "models_behind",
-            lambda names, game: dict.fromkeys(names, source | dict(bazaar_prompt())),
+            lambda names, game: dict.fromkeys(names, source | dict(people_prompt())),
         )
         data = episodes.before_after(**config, seat=players.__getitem__)
     return new_artifact(episodes.before_after.file, config, data)

@@ -1,6 +1,6 @@
 """Every task for verifiers (`pip install "sauda-env[verifiers]"`): a taskset and its environment.
 
-    vf-eval sauda-games -m MODEL --env.taskset.game bazaar/open --no-push
+    vf-eval sauda-games -m MODEL --env.taskset.game bazaar/people --no-push
 
 It is a package of its own, since verifiers looks for a taskset by the name of a top-level module.
 A task is the game of a seed, and its reward the grade. A trace is a chat that only grows, as a deal
@@ -33,7 +33,7 @@ class SaudaTask(vf.Task[SaudaData]):
 class SaudaConfig(vf.TasksetConfig):
     """Which games: of the seeds from `first` on. Those from 50,000 on are held out of training."""
 
-    game: str = "bazaar/open"
+    game: str = "bazaar/people"
     games: int = 40
     first: int = 50_000
 

@@ -29,7 +29,7 @@ from panels.haggle.challenges.subtab import (
 )
 from panels.haggle.conversation import NOTE, SILENT, Chat, chart_words, chat_of
 from panels.haggle.game_view import bubbles, chart
-from panels.haggle.opponents import SERVED, opponent_name
+from panels.haggle.opponents import opponent_name
 from panels.haggle.words import ENGLISH, Translate, translate_error, translator
 from panels.site.sessions import state_of
 from panels.ui.html import macros
@@ -38,6 +38,7 @@ from panels.ui.offers import SMALL, ending
 from panels.ui.wiring import PRESS, Updates, button, region
 from sauda.language.lines import name_in
 from sauda.llm.types import ReplyError
+from sauda.players import TALKS
 from sauda.serve.leaderboard import Unavailable
 from sauda.sessions import daily as session
 from sauda.sessions.bazaar import Game, Standing, as_episode, moves_of, rank_standings
@@ -365,7 +366,7 @@ def let_sauda_play(screen: DailyScreen, visit: DailyVisit) -> Updates:
     if not (said := subtab.absent(translate)):
         try:
             rows = [subtab.sauda_at(visit.game.play.seed, translate)]
-            model, versus = opponent_name(SERVED[0], translate), _versus(visit, *rows)
+            model, versus = opponent_name(TALKS, translate), _versus(visit, *rows)
             said = translate("daily_played", model=model, versus=versus)
         except ReplyError as error:
             said = translate("daily_failed", reason=translate_error(error, visit.language))

@@ -43,7 +43,7 @@ from sauda.language.small_talk import answer_to, confirms, slip
 from sauda.language.small_talk import small_talk as kind_of_talk
 from sauda.language.stances import read_stances, relative
 from sauda.llm.types import ReplyError
-from sauda.players import BASE, CONSTRAINED, OURS, player_spec, row_name
+from sauda.players import BASE, CONSTRAINED, TALKS, player_spec
 from sauda.records.seeds import draw_seed
 from sauda.records.store import Artifact
 from sauda.sessions import spot as session
@@ -58,7 +58,6 @@ ROWS = "?tab=results&part=else"  # where the model comparison stands row by row
 Line = tuple[str, str, str]  # the seat, who it is in words, what it says or does
 
 
-SERVED = "sauda-mini"  # the page's own name for it, so that its weights are loaded once
 Row = Mapping[str, Any]  # a game of a language model as JSON, with its replies
 Pair = Sequence[Row]  # a seed's game of the untrained and of the trained buyer
 
@@ -139,12 +138,12 @@ def find_untrained(rows: Mapping[str, BazaarRow]) -> str:
 
 def is_trained(policy: str) -> bool:
     """Whether a player, recorded or live, is the served stage."""
-    return row_name(policy) == row_name(SERVED)
+    return policy == TALKS
 
 
 def pairs_with(base: str, recorded: Artifact | None) -> Sequence[Pair]:
     """The recorded pairs of the untrained player `base` and the served one; none of others."""
-    if recorded is None or list(recorded.settings()["players"]) != [base, OURS]:
+    if recorded is None or list(recorded.settings()["players"]) != [base, TALKS]:
         return []
     return [pair["games"] for pair in recorded.data.as_json()["pairs"]]
 
@@ -240,7 +239,7 @@ def deal_recorded(spot: Spot, generation: SessionGeneration, duel: Duel | None) 
 def deal_live(spot: Spot, generation: SessionGeneration, duel: Duel | None) -> Updates:
     """A new item that the visitor sells to both, in random order."""
     generation.advance()
-    return show(spot, session.live_duel(_shuffle([find_untrained(spot.rows), SERVED]), draw_seed()))
+    return show(spot, session.live_duel(_shuffle([find_untrained(spot.rows), TALKS]), draw_seed()))
 
 
 def _shuffle(pair: Sequence) -> list:
@@ -538,7 +537,7 @@ def scores(duel: Duel, measured: Mapping[str, BazaarRow], translate: Translate) 
     """The measured grades of both players, with n, interval and forfeits."""
     rows, lacking = [], Markup("")
     for side in duel.sides:
-        row, label = measured.get(row_name(side.policy)), opponent_name(side.policy, translate)
+        row, label = measured.get(side.policy), opponent_name(side.policy, translate)
         if row is None:
             lacking += note(translate("spot_no_row", name=label))
             continue

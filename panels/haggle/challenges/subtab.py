@@ -16,6 +16,7 @@ from markupsafe import Markup
 from env import IllegalAction, get_task, rollout
 from panels.haggle import callbacks as haggle
 from panels.haggle.game_view import brief, bubbles, chart, quick_buttons
+from panels.haggle.opponents import weights_of
 from panels.haggle.screen import FIRST, ChatParts, Screen, Visit
 from panels.haggle.words import ENGLISH, LANGUAGES, Translate, translator
 from panels.site.sessions import HOUR, no_longer_here
@@ -25,7 +26,6 @@ from panels.ui.visitor import visitor_of
 from panels.ui.wiring import PRESS, Updates, event_value, named, region
 from sauda.llm.backends import THIS_PAGE, in_page
 from sauda.llm.server import Failed, Ready
-from sauda.players import player_spec
 from sauda.serve.leaderboard import own_board, token_digest
 from sauda.serve.limits import Limiter
 from sauda.sessions.bazaar import Game, Standing
@@ -344,7 +344,7 @@ def sauda_at(seed: int, translate: Translate) -> Standing:
 
 def absent(translate: Translate) -> str:
     """Why Sauda has no row yet, in a sentence; "" where it is ready to play."""
-    now = in_page(player_spec(FIRST.opponent).weights).stage
+    now = in_page(weights_of(FIRST.opponent)).stage
     if isinstance(now, Ready):
         return ""
     if isinstance(now, Failed):

@@ -29,6 +29,7 @@ from panels.haggle.words import ENGLISH, HINDI, HINGLISH, translator
 from sauda.llm.backends import THIS_PAGE
 from sauda.llm.server import Failed, Loading, Ready, Waiting
 from sauda.llm.types import NotReady, ReplyRefused, ReplyTimeout
+from sauda.players import TALKS
 from sauda.sessions.bazaar import answer, start
 from tests.support.haggle import Model, screen_of, visit_to
 from tests.support.running import run
@@ -88,7 +89,7 @@ def test_a_games_seed_is_too_long_to_be_searched_for_and_names_its_item():
 
 
 def test_a_chosen_ware_is_sold_and_a_model_that_is_not_ready_is_stood_in_for_by_name():
-    model = "sauda-mini+honest"
+    model = TALKS
     for ready, plays, wanted in ((True, model, ""), (False, STAND_IN, model)):
         game = new_game(SELL, "hybrid city bicycle", model, ready)
         assert game.observation.table.item.name == "hybrid city bicycle"
@@ -340,13 +341,13 @@ def test_a_model_takes_its_seat_once_it_has_loaded_and_no_other_game_was_chosen(
     model = Model(stage=Loading(THIS_PAGE, 0.0))
     screen = screen_of(model)
     page = screen.page
-    visit = callbacks.begin(screen, Visit(opponent="sauda-mini"))[page.visit]
+    visit = callbacks.begin(screen, Visit(opponent=TALKS))[page.visit]
     assert visit.game.opponent == STAND_IN
     ticked = callbacks.tick(screen, visit)
     assert (page.visit in ticked, ticked[page.clock].active) == (False, True)
     model.stage = Ready(THIS_PAGE, "canned", 1.0)
     seated = callbacks.tick(screen, visit)
-    assert (seated[page.visit].game.opponent, seated[page.clock].active) == ("sauda-mini", False)
+    assert (seated[page.visit].game.opponent, seated[page.clock].active) == (TALKS, False)
 
     def choose_meanwhile(*setup):
         visit.generation.choose()
@@ -364,7 +365,7 @@ def test_a_first_move_and_a_model_that_takes_its_seat_do_not_undo_each_other():
 
     def loaded() -> Visit:
         model.stage = Loading(THIS_PAGE, 0.0)
-        visit = callbacks.begin(screen, Visit(opponent="sauda-mini"))[page.visit]
+        visit = callbacks.begin(screen, Visit(opponent=TALKS))[page.visit]
         model.stage = Ready(THIS_PAGE, "canned", 1.0)
         price = visit.game.observation.table.item.list_price
         return replace(visit, text=f"{price} and not a rupee less")
@@ -381,7 +382,7 @@ def test_a_first_move_and_a_model_that_takes_its_seat_do_not_undo_each_other():
     visit = loaded()
     seated = callbacks.tick(screen, visit)
     kept = callbacks.send(screen, visit)
-    assert seated[page.visit].game.opponent == "sauda-mini"
+    assert seated[page.visit].game.opponent == TALKS
     assert not {page.visit, page.chat, page.message} & kept.keys()
     assert "Sauda has just taken its seat" in kept[page.moves]
     again = callbacks.send(screen, replace(seated[page.visit], text=visit.text))

@@ -13,12 +13,8 @@ from panels.haggle.opponents import (
     ANY_SELLER,
     BUY,
     HIDDEN,
-    MARKET,
     SCRIPTED_BUYERS,
     SELL,
-    SELLING_TASK,
-    SERVED,
-    bare_stages,
     buyer_models,
     chosen_opponent,
     game_at,
@@ -27,6 +23,7 @@ from panels.haggle.opponents import (
     opponent_choices,
     opponent_name,
     read_measured,
+    selling_task,
     values,
 )
 from panels.haggle.result import to_query
@@ -35,7 +32,7 @@ from panels.haggle.tab import open_page, open_pickers, read_kept, shared_game
 from panels.haggle.words import ENGLISH, HINDI, translator
 from sauda.llm.backends import THIS_PAGE
 from sauda.llm.server import Loading, Ready
-from sauda.players import OURS, TALKS, player_spec
+from sauda.players import TALKS, player_spec
 from sauda.policies import BUYERS
 from sauda.sessions.bazaar import answer, start
 from tests.support.cases import rows
@@ -153,20 +150,18 @@ def test_a_link_opens_the_same_game_for_a_friend_once_it_is_over(choice):
     assert chosen_opponent(again) == choice[2]
 
 
-def test_every_stage_with_a_row_is_offered_bare_and_with_its_measured_wrappers():
+def test_every_stage_is_offered_bare_that_was_measured_by_the_rules_of_the_game():
     offered = values(opponent_choices(SELL, ANY_ITEM))
-    assert [name for name in offered if name != TALKS][: len(SERVED)] == list(SERVED)
-    assert {"mini", *bare_stages(MARKET)} - {OURS} <= set(offered)
-    assert {HIDDEN, "listener", *BUYERS} <= set(offered)
-    assert OURS not in offered  # under this name; it is the one that the page serves
+    assert offered[0] == TALKS
+    assert {"mini", "mini+people", HIDDEN, "listener", *BUYERS} <= set(offered)
     for name in buyer_models():
         assert player_spec(name).weights
-        assert name in (TALKS, *SERVED) or name in read_measured()
+        assert name in read_measured()
 
 
 def test_beside_the_opponent_stands_no_figure_of_another_game():
     for name in (*buyer_models(), *SCRIPTED_BUYERS):
-        game = start(SELLING_TASK, name, 3)
+        game = start(selling_task(name), name, 3)
         for now in (game, replace(game, play=replace(game.play, forfeit=True))):
             shown = str(opponent_badge(now, Model(stage=Ready(name, name, 1.0)), IN_ENGLISH))
             assert f"<b>{opponent_name(name, IN_ENGLISH)}</b>" in shown
@@ -174,7 +169,7 @@ def test_beside_the_opponent_stands_no_figure_of_another_game():
 
 
 @pytest.mark.parametrize(
-    "choice", [(SELL, ANY_ITEM, HIDDEN), (BUY, "bazaar/open", ANY_SELLER)], ids=str
+    "choice", [(BUY, "bazaar/rushed", ANY_SELLER), (BUY, "bazaar/open", ANY_SELLER)], ids=str
 )
 def test_a_hidden_opponent_is_named_at_the_end_alone_and_a_link_leads_to_it(choice):
     game = new_game(*choice)

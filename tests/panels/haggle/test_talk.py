@@ -5,7 +5,6 @@ hold, and labelled lines of visitors (tests/cases). `visitor_lines.csv` is by on
 Parts: 2 prices that are no offers, 3 acceptances, 4 small talk, 5 numbers.
 """
 
-import json
 import re
 from dataclasses import replace
 
@@ -36,7 +35,7 @@ from panels.haggle.game_view import (
     mark,
     quick_buttons,
 )
-from panels.haggle.opponents import BUY, SELL, SELLING_TASK
+from panels.haggle.opponents import BRIEF_TASK, BUY, SELL
 from panels.haggle.result import board_of, card, result
 from panels.haggle.review import show_review
 from panels.haggle.words import ENGLISH, HINDI, HINGLISH, Trouble, translate_error, translator
@@ -101,7 +100,7 @@ def test_ordinary_talk_makes_no_move_and_is_understood(text, expect):
 
 
 def test_a_sellers_rules_are_named_too():
-    game = start(SELLING_TASK, "boulware", 5)
+    game = start(BRIEF_TASK, "boulware", 5)
     price = game.observation.table.item.list_price
     assert kind_of(game, "deal") == "nothing_yet"
     assert kind_of(game, f"{HIGHEST_ASK * price + 1}") == "absurd"
@@ -155,7 +154,7 @@ def test_a_bare_yes_after_talk_or_a_refusal_is_asked_back_once(before, yes):
 
 
 def test_an_acceptance_by_button_that_was_asked_back_stays_in_the_chat_too():
-    game = start(SELLING_TASK, "boulware", 3)
+    game = start(BRIEF_TASK, "boulware", 3)
     game = propose(answer(game, Offer(game.observation.table.item.list_price)), Accept())
     shown = contents(game)[-2:]
     assert shown[0] == f"{translator(ENGLISH)('quick_loss')} {rupees(game.observation.bid)}"
@@ -164,7 +163,7 @@ def test_an_acceptance_by_button_that_was_asked_back_stays_in_the_chat_too():
 
 
 def test_what_the_page_tells_a_visitor_is_a_note_that_no_model_reads():
-    game = answer(start(SELLING_TASK, "mini", 3), Offer(900))
+    game = answer(start(BRIEF_TASK, "mini", 3), Offer(900))
     game = after_reply(game, Reply('{"offer": 30}', "mini", 9, "stop"))
     limit = rupees(game.observation.reservation)
     asked = propose(game, Accept())
@@ -178,7 +177,7 @@ def test_what_the_page_tells_a_visitor_is_a_note_that_no_model_reads():
 
 
 def test_a_button_is_another_one_once_its_move_is_asked_back():
-    game = answer(start(SELLING_TASK, "boulware", 3), Offer(900))
+    game = answer(start(BRIEF_TASK, "boulware", 3), Offer(900))
     asked = propose(game, Accept())
     before, after = (quick_buttons(one, IN_ENGLISH) for one in (game, asked))
     assert before != after
@@ -200,7 +199,7 @@ def test_the_chat_ends_with_a_note_on_how_the_game_ended(language):
 
 def sold_down(opponent: str = "boulware", seed: int = 3, moves: int = 6, message: str = ""):
     """A seller's game of `moves` asks, each a little lower; nothing typed but `message`."""
-    game = start(SELLING_TASK, opponent, seed)
+    game = start(BRIEF_TASK, opponent, seed)
     price = 2 * game.observation.table.item.list_price
     for number in range(moves):
         game = answer(game, Offer(round(price * (1 - 0.02 * number)), message))
@@ -264,7 +263,7 @@ def test_lines_are_for_show_and_depend_on_what_both_sides_see_alone():
     assert all(not turn.action.message for turn in game.play.turns)
     assert chat_of(game) == chat_of(game)
     by_item = {}
-    for game in (start(SELLING_TASK, "linear", seed) for seed in range(400)):
+    for game in (start(BRIEF_TASK, "linear", seed) for seed in range(400)):
         by_item.setdefault(game.observation.table.item.name, []).append(game)
     twins = next(some for some in by_item.values() if len(some) > 1)[:2]
     asked = [answer(game, Offer(2 * game.observation.table.item.list_price)) for game in twins]
@@ -279,7 +278,7 @@ def test_small_talk_survives_taking_a_move_back():
 
 
 def test_talk_is_bounded_in_number_and_length():
-    game, talk = start(SELLING_TASK, "linear", 3), SILENT
+    game, talk = start(BRIEF_TASK, "linear", 3), SILENT
     for number in range(MOST + 5):
         _, talk = talked(game, f"{'bla ' * 100} nonsense {'x' * number}", talk=talk)
     assert len(talk.exchanges) == len(said(game, talk)) == MOST
@@ -295,33 +294,6 @@ def test_talk_never_names_the_hidden_limit():
         shown = " ".join(said(*talked(game, *texts)))
         public |= {hear(ask.action.message).cost for ask in game.observation.table.moves}
         assert limit in public or f"{limit:,.0f}" not in re.findall(r"[\d,.]*\d", shown)
-
-
-@pytest.mark.parametrize(
-    ("message", "is_said"),
-    [("No more than this.", False), ("It is a deal, done!", False), ("Nice piece!", True)],
-)
-def test_a_models_own_words_are_said_where_they_fit_its_move(message, is_said):
-    game = answer(start(SELLING_TASK, "mini", 3), Offer(900))
-    reply = Reply(json.dumps({"offer": 30, "message": message}), "model", 9, "object")
-    game = after_reply(game, reply)
-    (line,) = said(game)
-    assert game.play.turns[-1].action.message == message
-    assert (message in line) == is_said
-    assert rupees(game.observation.bid) in line
-
-
-@pytest.mark.parametrize("messages", [("", ""), ("Nice piece!", "Lovely colour!")])
-def test_whose_words_a_models_lines_have_is_told_once_where_they_are_not_its_own(messages):
-    game = start(SELLING_TASK, "mini+sft", 3)
-    for ask, bid, message in zip((900, 880), (30, 31), messages, strict=True):
-        reply = Reply(json.dumps({"offer": bid, "message": message}), "model", 9, "object")
-        game = after_reply(answer(game, Offer(ask)), reply)
-    notes = contents(game, roles=(NOTE,))
-    is_noted = messages == ("", "")
-    assert len([note for note in notes if "phrase book" in note]) == is_noted
-    if is_noted:
-        assert "Sauda chooses" in contents(game)[2]  # below its first line
 
 
 @each("talk.csv", "waits")
@@ -350,7 +322,7 @@ def test_a_higher_bid_of_another_buyer_is_told_of_the_round_in_which_it_was_made
 @pytest.mark.parametrize("seat", [BUY, SELL])
 def test_nothing_hidden_is_shown_before_the_end(seat):
     for seed in range(2_000_000, 2_000_020):
-        game = start(SELLING_TASK if seat == SELL else "classic/amazon_realistic", "", seed)
+        game = start(BRIEF_TASK if seat == SELL else "classic/amazon_realistic", "", seed)
         seller, buyer = limits(game)
         secret = buyer if seat == SELL else round(seller, 2)
         assert secret != game.observation.table.item.list_price  # or it would be public
@@ -369,7 +341,7 @@ def test_an_own_bubble_shows_the_price_that_was_read_and_words_that_were_read_as
 
 @pytest.mark.parametrize("task", ["bazaar/sell", "bazaar/open", "classic/read_the_tells"])
 def test_in_hindi_only_names_and_the_command_are_latin(task):
-    game = start(task, "linear" if task == SELLING_TASK else "", 3)
+    game = start(task, "linear" if task == BRIEF_TASK else "", 3)
     while not game.over:
         game = answer(game, WalkAway())
     shown = card(game, IN_HINDI, HINDI) + result(game, IN_HINDI, HINDI)
@@ -431,7 +403,7 @@ by_id = {"argnames": "row", "ids": lambda row: row["id"]}
 def game_of(row: dict[str, str]) -> Game:
     """A game in which it is the visitor's turn at the table of `row`."""
     seat, buys = row["seat"], row["seat"] == "buyer"
-    game = start("bazaar/open", "", 5) if buys else start(SELLING_TASK, "boulware", 5)
+    game = start("bazaar/open", "", 5) if buys else start(BRIEF_TASK, "boulware", 5)
     own, theirs = (tuple(map(float, filter(None, [row[key]]))) for key in ("own", "standing"))
     item = Item(row["item"], "home", "good", int(row["list_price"]))
     moves = [Move(seat, Offer(price)) for price in own]

@@ -29,11 +29,11 @@ from sauda.experiments.evaluate import ArenaColumns
 from sauda.games.transcript import from_json
 from sauda.llm.backends import SEATS
 from sauda.llm.server import Ready
-from sauda.players import BASE, LAB, ORACLE, OURS, get_policy, sit
+from sauda.players import BASE, LAB, ORACLE, PEOPLE, TALKS, get_policy, sit
 from sauda.records.seeds import SPLITS
 from tests.support.measured import games_before_and_after
 
-MARKET, OPEN = "arena/coalition_market", "bazaar/open"
+MARKET = "arena/coalition_market"
 
 
 @pytest.fixture(scope="module")
@@ -78,13 +78,13 @@ def test_a_bad_choice_is_answered_with_what_was_expected(seed, policies, expecte
 
 
 def test_an_address_plays_what_it_names_or_is_answered_in_words(page):
-    query = {"task": OPEN, "seed": "9", "policies": "wait"}
+    query = {"task": PEOPLE, "seed": "9", "policies": "wait"}
     updates = tab.from_address(page, query)
     (episode,) = updates[page.episodes].values()
     assert (
-        (episode.task, episode.seed) == (updates[page.task], int(updates[page.seed])) == (OPEN, 9)
+        (episode.task, episode.seed) == (updates[page.task], int(updates[page.seed])) == (PEOPLE, 9)
     )
-    assert tab.game_in_address(OPEN, "9", ["wait"]) == query
+    assert tab.game_in_address(PEOPLE, "9", ["wait"]) == query
     for wrong in ({"task": "<b>x"}, {"seed": "many"}, {"policies": "nobody,<b>x"}):
         problem = tab.from_address(page, wrong)[page.transcripts]
         assert 'role="alert"' in problem
@@ -149,7 +149,7 @@ def test_where_the_typical_game_has_no_deal_the_next_in_the_rule_is_shown(record
         for row in record.data.tasks
     ]
     data = record.data.model_copy(update={"tasks": tasks})
-    assert typical(replace(record, data=data), OPEN).why == shown
+    assert typical(replace(record, data=data), PEOPLE).why == shown
 
 
 def ending(pair: ChosenPair, deal: bool) -> ChosenPair:
@@ -159,7 +159,7 @@ def ending(pair: ChosenPair, deal: bool) -> ChosenPair:
 
 
 def test_a_step_shows_that_many_moves_and_the_end_only_at_the_end(record):
-    pair = typical(record, OPEN)
+    pair = typical(record, PEOPLE)
     begun, ended = str(pair_of_games(pair, 1)), str(pair_of_games(pair, moves_of(pair)))
     assert begun.count("Move 1 of ") == 2
     assert begun.count("<b>seller</b>") == 2
@@ -177,7 +177,7 @@ def test_the_address_of_a_pair_leads_back_to_it(record):
 
 
 def test_both_games_come_out_of_their_replies_as_recorded_and_a_changed_record_is_told(record):
-    pair = typical(record, OPEN)
+    pair = typical(record, PEOPLE)
     shown = str(replay_both(pair))
     assert shown.count("<b>Equal: share of ") == 2
     share = f"recorded {pair.after.grade:.1%}, played now {pair.after.grade:.1%}, n = 1 game."
@@ -189,12 +189,11 @@ def test_both_games_come_out_of_their_replies_as_recorded_and_a_changed_record_i
 def test_a_recorded_game_of_the_models_is_shown_at_once(record, monkeypatch):
     monkeypatch.setattr(played_episodes, "load_or_say", lambda file: (record, ""))
     played_episodes.recorded_at.cache_clear()
-    pair = typical(record, OPEN)
-    played = play(OPEN, pair.seed, ["linear", *played_episodes.MODELS])
-    assert pair.after.policy == OURS
-    for name, game in zip(played_episodes.MODELS, (pair.before, pair.after), strict=True):
+    pair = typical(record, PEOPLE)
+    played = play(PEOPLE, pair.seed, ["linear", BASE, TALKS])
+    for name, game in ((BASE, pair.before), (TALKS, pair.after)):
         assert played[name].turns == from_json(game.as_json()).turns
-    for other in ((OPEN, 1), ("classic/single_deal", pair.seed)):
+    for other in ((PEOPLE, 1), ("classic/single_deal", pair.seed)):
         assert not played_episodes.recorded_at(*other)
     played_episodes.recorded_at.cache_clear()
 
@@ -204,7 +203,7 @@ def test_saudas_weights_are_loaded_once_however_a_row_calls_them(monkeypatch):
     worker = SimpleNamespace(for_visitor=lambda _: worker, wait=lambda _: Ready("", "", 0.0))
     monkeypatch.setattr(played_episodes, "in_page", lambda name: asked.append(name) or worker)
     own = SEATS["buyer"].model
-    for name in (own, OURS, f"{OURS}+steering", BASE):
+    for name in (own, TALKS, f"{TALKS}+steering", BASE):
         played_episodes.of_this_page(task, name)
     assert asked == [own, own, own, BASE]
 

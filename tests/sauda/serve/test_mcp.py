@@ -99,7 +99,7 @@ def test_a_call_that_does_not_fit_is_answered_with_what_was_expected(
 
 
 def test_an_optional_argument_that_a_client_fills_with_an_empty_text_is_absent(agent, at_one_seed):
-    assert agent.begin("")["task"] == "bazaar/open"
+    assert agent.begin("")["task"] == "bazaar/people"
     agent.play("offer", price=10, message="")
     assert agent.play("reject", offer_id="", message="")["bazaar"]["bids"] == [10, 10]
     assert agent.play("accept", offer_id="")["over"]

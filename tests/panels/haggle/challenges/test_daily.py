@@ -2,7 +2,7 @@
 
 import re
 from dataclasses import replace
-from datetime import timedelta
+from datetime import date, timedelta
 from html import unescape
 from types import SimpleNamespace
 from urllib.parse import parse_qsl
@@ -28,7 +28,7 @@ from sauda.serve.people import GAMES, TASK, tally
 from sauda.sessions.bazaar import Standing, answer, as_episode
 from sauda.sessions.daily import bargain_of, encode, player, replay, today
 
-DAY = today() - timedelta(days=40)
+DAY = date(2026, 11, 8)
 OPEN = DailyVisit(None, None, "", THIS_PAGE, ENGLISH, origin="https://sauda.example")
 READY = Ready("sauda-mini", "canned", 1.0)
 
@@ -95,7 +95,7 @@ def test_the_limit_and_the_seed_stay_hidden_until_the_end(screen):
 def test_a_gain_can_be_shared_as_text_with_a_link_and_as_a_picture():
     gained = bargain_of(DAY)
     while not gained.over:
-        gained = answer(gained, Offer(gained.observation.budget - 1))
+        gained = answer(gained, Offer(round(0.9 * gained.observation.budget)))
     shown = daily.show_share(replace(OPEN, day=DAY, game=gained), "1 of 9")
     *_, blocks, link = re.search(r"readonly>(.*?)</textarea>", shown, re.DOTALL)[1].split("\n")
     assert blocks.endswith("🤝")
@@ -201,7 +201,7 @@ def test_sauda_plays_the_same_seed_once_the_game_is_over(screen, monkeypatch):
     shown = sauda(screen, said(screen, visit)[0])
     assert "0.400" in shown
     assert "You did worse." in shown
-    assert "guard rails on" in shown
+    assert "Sauda, in its own words" in shown
 
 
 def test_only_people_who_agree_are_counted_and_each_of_them_once(screen, board, monkeypatch):
@@ -361,7 +361,7 @@ def test_sauda_stands_beside_a_person_whose_browser_decides_nothing_of_the_tally
             assert "0.400" in people.let_sauda_play(record, there)[record.page.players]
         last, there = there, follow(record, there).get(record.page.visit)
     end = str(people.let_sauda_play(record, last)[record.page.players])
-    assert end.count("40%") == GAMES + 1  # Sauda's, and their mean
+    assert end.count(">40%<") >= GAMES + 1  # Sauda's, and their mean
     assert "Your place among people: 1 / 1" in people.head(last)
     rows = board.pairs(TASK, rules_of(TASK))
     assert [row["sauda"] for row in rows] == [None] * GAMES
