@@ -67,7 +67,7 @@ def build() -> None:
         with gr.Tab(translate("tab_any"), id="any") as tabs["tab_any"]:
             page = Layout(translate, opponents.models()["buyer"])
             screen = Screen(page, opponents.models())
-            _wire(screen)
+            _wire(screen, tabs["tab_any"])
             kept = ladder.keep(screen)
         with gr.Tab(translate("tab_ladder"), id="ladder") as tabs["tab_ladder"]:
             ladder.build(tabs["tab_ladder"], screen, kept, parts)
@@ -81,7 +81,7 @@ def build() -> None:
     page.language.change(name_tabs, page.language, list(tabs.values()), **QUIET)
 
 
-def _wire(screen: Screen) -> None:
+def _wire(screen: Screen, tab: gr.Tab) -> None:
     """A game as the visitor chooses it.
 
     A visitor's event answers at once, outside Gradio's queue. Where it asks for the language
@@ -90,7 +90,7 @@ def _wire(screen: Screen) -> None:
     each time: until then the browser has no component that could tell of a change.
     """
     page = screen.page
-    opening = _opens(screen)
+    opening = _opens(screen, tab)
     page.clock.tick(bound(callbacks.tick, screen), page.visit, [*page.of_game, page.clock], **QUIET)
     _choices(screen)
     _moves(screen)
@@ -127,17 +127,19 @@ def _wire(screen: Screen) -> None:
     )
 
 
-def _opens(screen: Screen) -> Any:
-    """The game that the page opens with; the browser keeps what it takes to find it again."""
+def _opens(screen: Screen, tab: gr.Tab) -> Any:
+    """The game that the tab opens with; the browser keeps what it takes to find it again."""
     page = screen.page
 
-    def opened(request: gr.Request, kept: str) -> Updates:
+    def opened(request: gr.Request, kept: str, visit: Visit) -> Updates:
+        if visit.game is not None:  # the tab is opened once more
+            return screen.unchanged
         session = visitor_of(request).session
         return open_page(screen, kept, request.query_params, session)
 
-    opening = gr.on(  # as the page is loaded; no event changes its input, so never again
-        None, named(opened, open_page), page.kept,
-        [*page.of_game, page.session], js=f"(kept) => {KEEPS}.read(kept)", **QUIET,
+    opening = tab.select(
+        named(opened, open_page), [page.kept, page.visit], [*page.of_game, page.session],
+        js=f"(kept, visit) => [...{KEEPS}.read(kept), visit]", **QUIET,
     )  # fmt: skip
     pickers = opening.then(bound(open_pickers, screen), page.visit, page.with_words, **QUIET)
     pickers.then(None, page.message, page.message, js=READ_DRAFT)
