@@ -40,7 +40,11 @@ RANKS = {experiment.BEST: "largest gain with a deal"} | {
     why: f"{why} percentile" for why in experiment.PERCENTILES
 }
 FIRST_TASK = next(iter(BAZAAR_TASKS))
-ARGUMENTS = {"tea": "a friendly word", "cash": "cash at once", "outside": "a price elsewhere"}
+ARGUMENTS = {
+    "ask_cost": "what it cost", "ask_wear": "any faults", "ask_time": "how long it stays",
+    "tea": "a friendly word", "cash": "cash at once", "outside": "a price elsewhere",
+    "flaw": "a fault",
+}  # fmt: skip
 SHOOT_OUT_TASK, SHOOT_OUT = PEOPLE, ("conceder", LISTENER, BASE, TALKS)
 
 

@@ -28,7 +28,6 @@ ABOUT = (
     "Bargaining in two games: a bazaar, where a buyer and a seller haggle over a price, and an"
     " arena, where labs trade GPU time."
 )
-DEFAULT_TASK = "bazaar/people"
 MOST_STEPS = 200  # of an episode; the longest game takes 80 moves
 MOST_SECONDS = 3600.0  # of an episode
 GRADE = "grade"  # the part of the bazaar's reward

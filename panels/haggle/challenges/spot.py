@@ -37,7 +37,7 @@ from panels.ui.visitor import as_visitor
 from panels.ui.wiring import PRESS, Updates, event_value, named, sent_number
 from sauda.experiments.evaluate import BazaarRow
 from sauda.experiments.spot import EPISODES, FILE, LEAST, TASK
-from sauda.language.lines import name_in, translate_phrases
+from sauda.language.lines import name_in
 from sauda.language.phrases import language_of
 from sauda.language.small_talk import answer_to, confirms, slip
 from sauda.language.small_talk import small_talk as kind_of_talk
@@ -440,23 +440,22 @@ def _exchanges(duel: Duel, side: Side, language: str) -> list[Line]:
             continue
         own = duel.is_live and turn.agent == "seller"
         who = translate("spot_you" if own else turn.agent).lower()
-        words = translate_phrases(turn.action.message, language)
-        lines.append((turn.agent, who, _move(turn, own, translate, words)))
+        words = turn.action.message  # as it was said: nobody translates a model
+        quoted = f": “{words}”" if words and not isinstance(turn.action, WalkAway) else ""
+        lines.append((turn.agent, who, _move(turn, own, translate) + quoted))
     if side.no_move and shown and shown[-1][-1].agent == "seller":  # a live reply makes no turn
         lines.append(_no_move(duel, side, translate))
     return lines
 
 
-def _move(turn: Turn, own: bool, translate: Translate, words: str) -> str:
-    """A move as a phrase, with the words that came with it."""
+def _move(turn: Turn, own: bool, translate: Translate) -> str:
+    """A move as a phrase."""
     if isinstance(turn.action, WalkAway):
         return translate("spot_walks")
     if isinstance(turn.action, Offer):
         key = "spot_buyer_bids" if turn.agent == "buyer" else "spot_seller_asks"
-        phrase = translate("spot_you_ask" if own else key, price=rupees(turn.action.price))
-    else:
-        phrase = translate("spot_accepts")
-    return f"{phrase}: “{words}”" if words else phrase
+        return translate("spot_you_ask" if own else key, price=rupees(turn.action.price))
+    return translate("spot_accepts")
 
 
 def _no_move(duel: Duel, side: Side, translate: Translate) -> Line:
@@ -523,7 +522,7 @@ def why(name: str, side: Side, translate: Translate) -> str:
     if side.no_move or last.action is None:
         end = translate("spot_no_move_hidden")
     elif not isinstance(last.action, Offer):
-        end = f"{translate(last.agent)} {_move(last, own=False, translate=translate, words='')}"
+        end = f"{translate(last.agent)} {_move(last, own=False, translate=translate)}"
     if not bids:
         return translate("spot_why_no_bid", name=name, end=end)
     return translate(

@@ -98,7 +98,7 @@ def reloaded(site: Site, before: str, after: str) -> str:
     """What a tab shows whose session was `before` and is `after`, as text."""
     kept = json.dumps({"session": before, "moved": True, "opponent": "linear", "language": "hi"})
     opening = "haggle.tab.open_page"
-    return json.dumps(call(site, opening, after, kept), ensure_ascii=False)
+    return json.dumps(call(site, opening, after, kept, None), ensure_ascii=False)
 
 
 def test_a_reload_finds_the_game_talk_and_language_again_and_leaves_the_former_session(site):
