@@ -331,8 +331,8 @@ def informed_grade(task: Task, seed: int) -> float:
     if task.name != PEOPLE:
         return play_informed(task, seed).expected
     opened = advance(task, task.opponents, begin(task, seed)).state
-    told = people.Planner(truth=deal_at(task, seed).seller["stance"])
-    return told.expected(task.env.observe(opened, task.learner))
+    planner = people.Planner(truth=deal_at(task, seed).seller["stance"])
+    return planner.expected(task.env.observe(opened, task.learner))
 
 
 @lru_cache(maxsize=256)
