@@ -4,6 +4,7 @@ A callback takes the part and the values of its inputs, and returns new values b
 side is the trained one stands in the session's state alone until the guess.
 """
 
+import re
 import secrets
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -493,24 +494,30 @@ def verdict(duel: Duel, spot: Spot) -> Markup:
         for letter, side in sides.items()
     ]
     if spot.pairs:
-        untrained, trained = (spoke(games) for games in zip(*spot.pairs, strict=True))
-        key = "spot_quieter" if trained < untrained else "spot_louder"
-        shares = {"untrained": f"{untrained:.0%}", "trained": f"{trained:.0%}"}
-        whys.append(translate(key, games=len(spot.pairs), **shares))
+        bids, untrained, trained = different_lines(spot.pairs)
+        counts = {"games": len(spot.pairs), "bids": bids}
+        whys.append(translate("spot_lines", untrained=untrained, trained=trained, **counts))
     return HTML.verdict(
         tell_guess(duel, translate), whys, scores(duel, spot.rows, translate), ROWS, translate
     )
 
 
-def spoke(games: Sequence[Row]) -> float:
-    """The share of a buyer's bids that came with words."""
-    bids = [
-        bool(move.get("message"))
-        for game in games
-        for move in game["moves"]
-        if (move["agent"], move["action"]) == ("buyer", "offer")
+def different_lines(pairs: Sequence[Pair]) -> tuple[int, int, int]:
+    """How many bids the pairs hold, and how many different sentences each of the two said.
+
+    A sentence about another price is the same.
+    """
+    lines = [
+        [
+            re.sub(r"\d[\d,]*", "#", move.get("message", ""))
+            for game in games
+            for move in game["moves"]
+            if (move["agent"], move["action"]) == ("buyer", "offer")
+        ]
+        for games in zip(*pairs, strict=True)
     ]
-    return sum(bids) / len(bids)
+    untrained, trained = (len(set(filter(None, each))) for each in lines)
+    return sum(map(len, lines)), untrained, trained
 
 
 def why(name: str, side: Side, translate: Translate) -> str:
