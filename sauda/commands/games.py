@@ -12,7 +12,7 @@ from sauda.experiments import find, index
 from sauda.games.transcript import to_json, to_markdown
 from sauda.players import against, get_policy, scripts_of
 from sauda.records.kinds import ENTRIES, entry
-from sauda.records.store import load
+from sauda.records.store import ROOT, load
 
 FAMILIES = {
     "classic": [name for name in TASKS if name.startswith("classic/")],
@@ -57,10 +57,10 @@ def add(commands: Any) -> None:
         "adapter is here",
     )  # fmt: skip
     parser.add_argument(
-        "--keep",
+        "--anew",
         action="store_true",
-        help="keep the recorded games whose task, opponents and policy are unchanged, those of "
-        "models with the same weights and sampling, on whatever CPU they were played",
+        help="play all games; by default recorded ones stay whose task, opponents and policy are "
+        "unchanged, those of models with the same weights and sampling, on whatever CPU",
     )
 
     parser = console.add_command(commands, "run", run)
@@ -210,7 +210,8 @@ def compare_models(options: argparse.Namespace) -> int:
     else:
         grids = comparison.bazaar_grids(400 if games is None else games, options.models)
         asked = comparison.in_bazaar(grids)
-    recorded = load(asked.file).data.as_json() if options.keep else None
+    is_there = (ROOT / asked.file).exists()
+    recorded = load(asked.file).data.as_json() if is_there and not options.anew else None
     data = comparison.compare_models(asked, recorded=recorded)
     console.save_measured(asked.file, asked.config, data)
     print_tables(data)
