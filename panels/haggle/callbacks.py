@@ -295,9 +295,10 @@ def _typing(screen: Screen, visit: Visit, *texts: str) -> Updates:
 async def _pieces(screen: Screen, visit: Visit) -> AsyncIterator[tuple[str, Reply | Waiting]]:
     """What the model streams for its move, each piece with its text for the chat.
 
-    Words in another language than the chat's do not show: the chat will tell the move in its own.
+    Where the chat will tell the move in its own language, words in another one do not show.
     """
     game, thinking = visit.game, visit.translate("thinking", name=visit.model_name)
+    as_written = game.play.state.table.version >= 3
     question = await asyncio.to_thread(bazaar.request, game)
     obs, model = game.model_observation, screen.model_facing(visit).for_visitor(visit.visitor)
     async for piece in model.stream_async(question.messages, question.seed, question.schema):
@@ -305,9 +306,9 @@ async def _pieces(screen: Screen, visit: Visit) -> AsyncIterator[tuple[str, Repl
             yield visit.translate("line", name=visit.model_name, **piece._asdict()), piece
         else:
             words = game.model_seat.preview(piece.text, obs)
-            whole = words.rpartition(" ")[0]  # asked once a word, since the last one still grows
-            in_its_language = (language_of(whole) or ENGLISH) == visit.chat.language
-            yield (words if whole and in_its_language else thinking), piece
+            whole = words.rpartition(" ")[0]  # the last word still grows
+            shows = as_written or (language_of(whole) or ENGLISH) == visit.chat.language
+            yield (words if whole and shows else thinking), piece
 
 
 def stop(screen: Screen, visit: Visit) -> Updates:
