@@ -234,3 +234,18 @@ def test_a_record_that_stops_too_soon_or_goes_on_is_refused():
         from_json(row | {"moves": row["moves"][:-1]})
     with pytest.raises(ValueError, match="move 5 is by buyer, but None is to act"):
         from_json(row | {"moves": [*row["moves"], row["moves"][-1]]})
+
+
+@pytest.mark.parametrize(
+    ("moves", "letter"),
+    [(12 * (1,), "D"), ((1, WalkAway()), "B"), ((1, Accept()), "A"), ((0,), "F")],
+)
+def test_how_a_deal_ended_is_a_letter_of_its_column(moves, letter):
+    """Nobody leaves early at this seed."""
+    task, queue = get_task("bazaar/open"), iter(moves)
+
+    def play(obs, rng):
+        move = next(queue)
+        return Offer(move) if isinstance(move, int) else move
+
+    assert module.episode_columns(task, [rollout(task, play, 4)])["end"] == letter
