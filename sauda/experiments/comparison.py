@@ -59,7 +59,7 @@ PARENTS, LAB_PARENTS = (
 # Stages that know the games alone in which any words count, and what is measured of each.
 FREE: Mapping[str, tuple[str, ...]] = {
     "mini+people": ("bazaar/people",),
-    "mini+talks": ("bazaar/people", "bazaar/package", "bazaar/open-3"),
+    "mini+talks": ("bazaar/people", "bazaar/package", "bazaar/open-3", "bazaar/mute-3"),
     "mini+form": ("bazaar/open-3",),
     "mini+reward": ("bazaar/open-3",),
 }
@@ -70,7 +70,9 @@ FREE_BESIDE = {  # beside them; nobody has searched for a script of packages
     "bazaar/people": (*SCRIPTS, LEAVE, TUNED, BAYESIAN, LISTENER),
     "bazaar/open-3": (*SCRIPTS, LEAVE, TUNED, BAYESIAN, LISTENER, ORACLE),
     "bazaar/package": (*SCRIPTS, LEAVE, BAYESIAN, LISTENER, ORACLE),
+    "bazaar/mute-3": (*SCRIPTS, LEAVE, TUNED, BAYESIAN, ORACLE),
 }
+HALVED = ("bazaar/package", "bazaar/mute-3")  # of which half as many games are played
 RIVALS = ("conceder", TUNED, BAYESIAN, LISTENER, SFT)
 LAB_SCRIPTS = (AUTARKY, *PUBLISHED, BROKER)
 LAB_RIVALS = (AUTARKY, PUBLISHED[0], BROKER)
@@ -138,7 +140,7 @@ def bazaar_grids(games: int = 400, models: Sequence[str] = ()) -> tuple[Grid, ..
 
     `games` are those of the open market; a third of them without words, in the mute one, and as
     many of the served model in its wrappers and of the base under the grammar of moves. Where any
-    words count, all of them are those with people; half, those of the other tasks.
+    words count they are all of them, and half of packages and of the market without words.
     """
     models = tuple(models) or (BASE, *find_trained(PARENTS))
     for name in models:
@@ -157,7 +159,7 @@ def bazaar_grids(games: int = 400, models: Sequence[str] = ()) -> tuple[Grid, ..
         Grid(("bazaar/mute",), (*models, *BESIDE), fewer),
     )
     for task, names in free.items():
-        episodes = games if task == PEOPLE else max(1, games // 2)
+        episodes = max(1, games // 2) if task in HALVED else games
         grids += (Grid((task,), (*names, *FREE_BESIDE[task]), episodes),)
     if BASE in free.get(PEOPLE, ()):
         grids += (Grid((PEOPLE,), (f"{BASE}+constrained",), fewer),)
