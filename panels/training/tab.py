@@ -49,7 +49,7 @@ from panels.ui.wiring import (
 )
 from sauda.cloud.jobs import FLAVORS, PRICES_READ, Flavor
 from sauda.experiments.runs import TrainingRun
-from sauda.players import buyer_name, policy_label
+from sauda.players import FREE, buyer_name, policy_label
 from sauda.records.kinds import training_runs
 from sauda.records.store import Artifact
 from sauda.statistics import moving_average
@@ -58,11 +58,7 @@ from sauda.train.selector import DIGITS, EXPERT, SelectorEpisode, episode_return
 HTML = macros("training")
 TITLE = "Training"
 RUNS = "runs"  # id of the sub-tab
-# Of a gain, by game, or by stage where its games are others.
-GAIN_TASKS = {
-    "bazaar": "bazaar/open", "arena": "arena/market_round", "people": "bazaar/people",
-    "talks": "bazaar/people", "form": "bazaar/open-3", "reward": "bazaar/open-3",
-}  # fmt: skip
+GAIN_TASKS = {"bazaar": "bazaar/open", "arena": "arena/market_round"}  # by game, but for FREE
 RENTED = "cpu-basic"  # the Hub's machine with as many cores as ours
 SAMPLE = 20  # training episodes that are played again
 
@@ -76,17 +72,22 @@ def overview(runs: Runs) -> tuple[Markup, Table]:
     like = {one.name: one for one in filter(None, map(rented, runs.values()))}
     hourly = [f"${one.price:.2f} for {one.name}" for one in like.values()]
     prices = HTML.prices(list_names(hourly), f"{PRICES_READ.day} {PRICES_READ:%B %Y}")
-    told = note(with_tooltips(SAY.overview(list(dict.fromkeys(GAIN_TASKS.values()))))) + (
+    told = note(with_tooltips(SAY.overview(gain_tasks()))) + (
         prices if hourly else ""
     )
     return helps, Table("runs", list(map(describe_run, runs.values())), told, form=".3f")
+
+
+def gain_tasks() -> list[str]:
+    """The tasks on which the gains of runs are measured."""
+    return list(dict.fromkeys([*GAIN_TASKS.values(), *(first for first, *_ in FREE.values())]))
 
 
 def describe_run(run: Artifact) -> dict[str, object]:
     """A run's gain in hold-out games, its last checkpoint, and what it took, by heading."""
     log, data = recorded(run), run.data
     stage = f"mini+{run.file.removeprefix('training/').removesuffix('.json')}"
-    task = GAIN_TASKS.get(log.stage, GAIN_TASKS[log.game])
+    task, *_ = FREE.get(stage, (GAIN_TASKS[log.game],))
     gain = "not recorded yet"
     for artifact in filter(None, (load_or_say(file)[0] for file in (FILE, LAB_FILE))):
         row = rows_by_policy(artifact, task).get(stage)

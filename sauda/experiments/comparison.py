@@ -25,6 +25,7 @@ from sauda.players import (
     BASE,
     BAYESIAN,
     BROKER,
+    FREE,
     LAB,
     LAB_STAGES,
     LEAVE,
@@ -56,13 +57,6 @@ PARENTS, LAB_PARENTS = (
     {name: stage.parent for name, stage in stages.items() if stage.parent}
     for stages in (STAGES, LAB_STAGES)
 )
-# Stages that know the games alone in which any words count, and what is measured of each.
-FREE: Mapping[str, tuple[str, ...]] = {
-    "mini+people": ("bazaar/people",),
-    "mini+talks": ("bazaar/people", "bazaar/package", "bazaar/open-3", "bazaar/mute-3"),
-    "mini+form": ("bazaar/open-3",),
-    "mini+reward": ("bazaar/open-3",),
-}
 NO_MODEL = ("null", "null+steering", "null+honest")  # wrappers with nothing to wrap
 # Beside the model in the open market: no model, scripts, planners, and the most that can be won.
 BESIDE = (*NO_MODEL, *SCRIPTS, LEAVE, TUNED, BAYESIAN, LISTENER, ORACLE)
