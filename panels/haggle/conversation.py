@@ -150,6 +150,7 @@ class Chat:
 
     messages: tuple[Message, ...]
     own_words: tuple[str, ...]
+    asks: tuple[str, ...]  # the seller's words with each ask of the deal in play
     language: str  # of the other side's next words
 
 
@@ -162,7 +163,8 @@ def chat_of(
     """
     telling = _Telling(game, language, in_prices)
     telling.tell(talk)
-    return Chat(tuple(telling.messages), tuple(telling.own_words), telling.language)
+    own, asks = tuple(telling.own_words), tuple(telling.asks)
+    return Chat(tuple(telling.messages), own, asks, telling.language)
 
 
 def chart_words(translate: Translate) -> Say:
@@ -189,6 +191,7 @@ class _Telling:
         self.messages: list[Message] = []
         self.own_words: list[str] = []  # with each of the visitor's moves
         self.lines: dict[str, list[str]] = {seat: [] for seat in SEATS}
+        self.asks: list[str] = []  # in the deal in play
         self.heard: list[str] = []  # of the visitor since the other side's move
         self.answers: list[str] = []
         self.questions: Counter[str] = Counter()  # by kind, since the last own move
@@ -202,8 +205,8 @@ class _Telling:
 
     @property
     def translate(self) -> Translate:
-        """The page's words in the language of the replies: one bubble has one language."""
-        return translator(self.language)
+        """The page's own words, in the language that the visitor picked."""
+        return translator(self.page_language)
 
     def tell(self, talk: Talk) -> None:
         """The moves with the talk between them, and a question about an unconfirmed one."""
@@ -237,6 +240,7 @@ class _Telling:
 
     def _close_deal(self, number: int, table: Table) -> None:
         self.claimed.clear()
+        self.asks.clear()
         end = ending(table.past[-1], chart_words(self.translate))
         item = name_in(self.language, table.item.name)
         self._narrate(self.translate("deal_ended", number=number, ending=end, item=item))
@@ -249,6 +253,8 @@ class _Telling:
             return  # another buyer has it, as the note on the end says
         text = self._line(number, turn)
         self.lines[turn.agent].append(text)
+        if turn.agent == "seller" and isinstance(turn.action, Offer):
+            self.asks.append(text)
         is_own = turn.agent == self.game.you
         self._say("user" if is_own else "assistant", text, _price_of(turn))
         if not is_own:

@@ -104,7 +104,7 @@ def show(
     In a game of the ladder also its stars.
     """
     end = outcome(game, translate, language, sauda)
-    return HTML.ending(end, face_of(game), translate) + stars_of(game, translate)
+    return HTML.ending(end, face_of(game), game.you, translate) + stars_of(game, translate)
 
 
 def stars_of(game: Game, translate: Translate) -> Markup | str:

@@ -35,7 +35,7 @@ from panels.ui.look import as_typed, note, person_line
 from panels.ui.offers import LARGE, Offers, offer_chart
 from panels.ui.provenance import load_or_say
 from sauda.games.bazaar_words import ears
-from sauda.language.lines import name_in, translate_phrases
+from sauda.language.lines import name_in
 from sauda.llm.server import Failed, ModelWorker, Ready, Stage
 from sauda.sessions import ladder, nerves
 from sauda.sessions.bazaar import Action, Game, quick_moves
@@ -326,24 +326,23 @@ def _in_line(line: str, hear: Hear) -> Iterator[Finding]:
             yield Finding("candour", f"candour_{marked.mark}", text, start)
 
 
-def reading(game: Game, translate: Translate, language: str) -> Markup | str:
+def reading(game: Game, words: Sequence[str], translate: Translate) -> Markup | str:
     """What is heard in the words of the seller, and of a buyer in the open market.
 
-    Empty where nothing is, as in the classic game, whose sellers say no such words.
+    `words` are those of the chat, with each ask. Empty where nothing is heard, as in the classic
+    game, whose sellers say no such words.
     """
     market = game.play.state.table.standing
     if not (market or sells(game)):
         return ""
     asks, bids = _offers_of(game, "seller"), _offers_of(game, "buyer")
-    lines = [offer.message for offer in asks if offer.message]
-    if not sells(game):
-        lines = [translate_phrases(line, language) for line in lines]
+    lines = [line for offer, line in zip(asks, words, strict=True) if offer.message]
     if asks and not asks[-1].message:
         lines.append("")
     heard = findings(lines, ears(game.task_name).hear)
     quote = mark(lines[-1], heard, translate) if heard else ""
     act = _act(bids, ears(game.task_name).act_in, translate) if market else ""
-    return HTML.reading(quote, heard, act, translate) if heard or act else ""
+    return HTML.reading(quote, heard, act, sells(game), translate) if heard or act else ""
 
 
 def _offers_of(game: Game, seat: str) -> list[Offer]:

@@ -84,7 +84,7 @@ def _seller_sentences(game: Game, translate: Translate) -> list[str]:
     (_, limit), own, past = limits(game), game.observation, game.play.state.table.past
     ask, price = own.table.item.list_price, past[-1].price if past else None
     earned, most = (rupees(bonus(at, ask, own.reservation)) for at in (price, ask))
-    sentences = [translate("best_ask", price=rupees(limit))]
+    sentences = [translate("best_ask", price=rupees(limit))] if limit > own.reservation else []
     if most_bonus(game) is not None:
         sentences.insert(0, translate("your_bonus", earned=earned, most=most))
     if sources := {move.source for move in game.model_moves}:
@@ -131,8 +131,10 @@ def revealed(game: Game, translate: Translate) -> Markup:
 def compare(
     rows: Sequence[Standing], translate: Translate = IN_ENGLISH, caption: str = ""
 ) -> Markup:
-    """Table of the visitor's and every player's result at the same seed."""
-    heads = [translate(f"board_{name}") for name in ("player", "share", "price")]
+    """Table of the visitor's and every player's result at the same seed, by what time left of it."""
+    costs = any(f"{row.share:z.0%}" != f"{row.grade:z.0%}" for row in rows)  # a round, and not all
+    names = ("player", "share", *["after"] * costs, "price")
+    heads = [translate(f"board_{name}") for name in names]
     you = Markup('<b class="sauda-you">{}</b>').format(translate("board_you"))
     cells = []
     for row in rows:
@@ -141,7 +143,9 @@ def compare(
             name = term(name, row.name)  # its technical name in a tooltip
         price = "–" if row.price is None else rupees(row.price)
         grade = f"{translate('board_grade')} {row.grade:.3f}"
-        cells.append((name, term(with_minus_signs(f"{row.share:.0%}"), grade), price))
+        parts = (row.share, row.grade) if costs else (row.grade,)
+        *share, last = (with_minus_signs(f"{part:z.0%}") for part in parts)
+        cells.append((name, *share, term(last, grade), price))
     return table(heads, cells, caption=caption or translate("board"))
 
 

@@ -156,9 +156,10 @@ def _notes(found: Review, translate: Translate, language: str) -> list[Markup | 
     game, parts = found.game, []
     missed = asdict(found.gap) if found.gap else {}
     if sum(missed.values()) > 0:
-        every = _points(sum(missed.values()))
-        points = {name: _points(share) for name, share in missed.items()}
-        parts.append(note(translate("review_gap", every=every, **points)))
+        points = {name: round(100 * share) for name, share in missed.items()}
+        points["every"] = sum(points.values())  # of what is shown, so that it adds up
+        shown = {name: with_minus_signs(f"{number}") for name, number in points.items()}
+        parts.append(note(translate("review_gap", **shown)))
     name = model_name(game.opponent, translate) if is_recorded(game) else ""
     key = "planned" if is_planned(game) else "stood_in" if name else "searched"
     parts.append(note(translate(f"review_{key}", name=name)))

@@ -354,7 +354,7 @@ class Screen:
             remark = button(translate("board_ask"), press="ask_stages")
         return HTML.side(
             game_view.chart(game, translate=translate),
-            game_view.reading(game, translate, visit.chat.language),
+            game_view.reading(game, visit.chat.asks, translate),
             results.effect_of_words(game, translate),
             results.result(game, translate, visit.language, board),
             remark or "",

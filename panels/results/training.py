@@ -109,7 +109,7 @@ def verdict(comparison: Artifact) -> Verdict:
         rows = rows_by_policy(comparison, task)
         before, after = rows[BASE].grade.mean, rows[sauda_on(task)].grade.mean
         lines.append(SAY.gained(task, before, after, gain.interval, gain.n))
-    lines.append("Mean grade, 1 at best; hold-out seeds, bare, paired by seed.")
+    lines.append("Mean share of what could be won, less the cost of time; hold-out seeds, bare.")
     return Verdict(f"{opening}: Sauda {', and '.join(told)}.", tuple(lines))
 
 
@@ -118,15 +118,18 @@ def gains_by_step(comparison: Artifact) -> dict[str, list[PairedDifference]]:
     gains: dict[str, list[PairedDifference]] = {}
     for gain in comparison.data.stage_gains:
         if gain.on == "all":
-            added = policy_label(gain.after).rpartition(" + ")[2]
+            added = {**STAGES, **LAB_STAGES}[gain.after].label.rpartition(" + ")[2]
             gains.setdefault(added, []).append(gain)
     return gains
 
 
 def gain_figure(comparison: Artifact) -> go.Figure:
-    """The gain of every step of training on the first of the market's tasks, with its interval."""
-    task = market_tasks(comparison)[0]
+    """All gains on the first of the market's tasks: over the base, and of each step of training."""
+    task, whole = market_tasks(comparison)[0], whole_gains(comparison)
     rows = [
+        WhiskerRow("Sauda, less the untrained base", gain.interval, gain.role)
+        for gain in filter(None, [whole.get(task)])
+    ] + [
         WhiskerRow(capital(name), gain.interval, series_role(gain.after))
         for name, gains in gains_by_step(comparison).items()
         for gain in gains

@@ -76,7 +76,11 @@ def _build_story() -> None:
     gain, agreement = facts.gain(comparison), again.data.agreement
     with gr.Row(elem_id="tour-learnt", elem_classes="sauda-story"):
         with gr.Column(min_width=320):
-            gr.HTML(HTML.learnt(runs[0].data.rows.rows))
+            gr.HTML(
+                HTML.learnt(
+                    *(sum(run.data.rows.rows for run in part) for part in (runs[:1], runs[1:]))
+                )
+            )
             gr.Plot(facts.curve(runs, comparison), show_label=False, elem_id="tour-curve")
         with gr.Column(min_width=320):
             gr.HTML(HTML.gained(gain, facts.trained_on(comparison)))
@@ -85,7 +89,7 @@ def _build_story() -> None:
     told = list(map(describe_run, runs))
     origins = [provenance(run, f"n = {len(run.data.log)} steps") for run in runs]
     origins.append(provenance(comparison, "95 % bootstrap intervals over games"))
-    prompts = bazaar_prompt.RULES["market"], arena_prompt.RULES["lab"].format(lab="lab_0")
+    prompts = bazaar_prompt.RULES["people"], arena_prompt.RULES["lab"].format(lab="lab_0")
     agree = agreement.within_three + agreement.without_error_equal
     parts = [
         table(

@@ -72,9 +72,7 @@ def overview(runs: Runs) -> tuple[Markup, Table]:
     like = {one.name: one for one in filter(None, map(rented, runs.values()))}
     hourly = [f"${one.price:.2f} for {one.name}" for one in like.values()]
     prices = HTML.prices(list_names(hourly), f"{PRICES_READ.day} {PRICES_READ:%B %Y}")
-    told = note(with_tooltips(SAY.overview(gain_tasks()))) + (
-        prices if hourly else ""
-    )
+    told = note(with_tooltips(SAY.overview(gain_tasks()))) + (prices if hourly else "")
     return helps, Table("runs", list(map(describe_run, runs.values())), told, form=".3f")
 
 

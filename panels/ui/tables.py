@@ -77,7 +77,7 @@ def whisker_rows(groups: Mapping[str, Sequence[WhiskerRow]], axis: str, form: st
         range=[min(ends) - room, max(ends) + room],
         showgrid=True,
         zeroline=True,
-        tickformat=".0%" if form.endswith("%") else "",
+        tickformat=".2~p" if form.endswith("%") else "",
     )
     return figure.update_yaxes(
         range=[-place - 0.4, 0], showticklabels=False, showgrid=False, zeroline=False

@@ -11,12 +11,11 @@ from typing import Any
 import env
 from sauda.experiments.base import experiment
 from sauda.experiments.episodes import EpisodeRecord, play, play_replies, record_game
-from sauda.games import BAZAAR
 from sauda.games.transcript import from_json
 from sauda.language.lines import HINGLISH
 from sauda.language.phrases import language_of
 from sauda.llm.turn import new_game, play_games
-from sauda.played import bazaar_prompt, models_behind
+from sauda.played import models_behind, people_prompt
 from sauda.players import BASE, BAYESIAN, LISTENER, TALKS, TUNED, get_policy, is_model, player_spec
 from sauda.records.schemas.base import ModelSource, Number, Record, Table
 from sauda.records.seeds import first_seeds
@@ -59,11 +58,12 @@ def replay_duel(artifact: Artifact, workers: int, root: Path) -> dict[str, Any]:
     method="replayed in part",
     checks="the games shown, models' from the recorded replies; the other shares are not repeated",
     replay=replay_duel,
-    model_hashes=bazaar_prompt,
+    model_hashes=people_prompt,
 )
 def duel(
     episodes: int = 100,  # from the first hold-out seed, from which the rule chooses
     others: tuple[str, ...] = (BASE, "mini+people", TUNED, BAYESIAN, LISTENER),
+    batch: int = 50,  # games played together, as those before and after training
 ) -> dict[str, Any]:
     """The data of the artifact.
 
@@ -74,7 +74,8 @@ def duel(
     for name in others:
         get_policy(task, name)  # raises where there is none, before a model plays for minutes
     played = [new_game(task, seed) for seed in seeds]
-    play_games(played, player_spec(TALKS))
+    for start in range(0, episodes, batch):
+        play_games(played[start : start + batch], player_spec(TALKS))
     records = [record_game(game, TALKS) for game in played]
     shares = [share_of(record) if can_be_shown(record) else None for record in records]
     seed = choose(seeds, shares)
@@ -91,7 +92,7 @@ def duel(
         "games": games,
         "seeds": list(seeds),
         "shares": shares,
-        "models": models_behind(names, BAZAAR.name),
+        "models": models_behind(names, "people"),
     }
 
 

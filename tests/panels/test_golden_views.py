@@ -58,7 +58,10 @@ def test_a_visitor_sees_the_same_of_a_game_of_each_kind(language: str):
         while not game.over:
             game = bazaar.answer(game, WalkAway())
         translate = translator(language)
-        shown = [result(game, translate, language), reading(game, translate, language)]
+        shown = [
+            result(game, translate, language),
+            reading(game, chat_of(game, language=language).asks, translate),
+        ]
         judged = show_review(review.review(game), translator(language), language)
         lines += ["## over", *parts(game, language), *map(plain, [*shown, judged])]
     assert_golden(f"views-{language}.txt", "\n".join(lines) + "\n")
@@ -100,7 +103,7 @@ def test_a_visitor_reads_the_same_answers_to_what_is_typed(language: str):
         for message in chat_of(game, talk, language).messages:
             lines.append(f"{message['role']}: {plain(message['content'])}")
         lines += [plain(part(game, translator(language))) for part in (card, result)]
-        lines.append(plain(reading(game, translator(language), language)))
+        lines.append(plain(reading(game, chat_of(game, talk, language).asks, translator(language))))
     assert_golden(f"chats-{language}.txt", "\n".join(lines) + "\n")
 
 

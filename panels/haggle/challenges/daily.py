@@ -29,7 +29,6 @@ from panels.haggle.challenges.subtab import (
 )
 from panels.haggle.conversation import NOTE, SILENT, Chat, chart_words, chat_of
 from panels.haggle.game_view import bubbles, chart
-from panels.haggle.opponents import opponent_name
 from panels.haggle.words import ENGLISH, Translate, translate_error, translator
 from panels.site.sessions import state_of
 from panels.ui.html import macros
@@ -38,7 +37,6 @@ from panels.ui.offers import SMALL, ending
 from panels.ui.wiring import PRESS, Updates, button, region
 from sauda.language.lines import name_in
 from sauda.llm.types import ReplyError
-from sauda.players import TALKS
 from sauda.serve.leaderboard import Unavailable
 from sauda.sessions import daily as session
 from sauda.sessions.bazaar import Game, Standing, as_episode, moves_of, rank_standings
@@ -366,20 +364,13 @@ def let_sauda_play(screen: DailyScreen, visit: DailyVisit) -> Updates:
     if not (said := subtab.absent(translate)):
         try:
             rows = [subtab.sauda_at(visit.game.play.seed, translate)]
-            model, versus = opponent_name(TALKS, translate), _versus(visit, *rows)
-            said = translate("daily_played", model=model, versus=versus)
+            shares = {"sauda": rows[0].share, "share": visit.you.share}
+            said = translate("daily_played", **{who: f"{s:z.0%}" for who, s in shares.items()})
         except ReplyError as error:
             said = translate("daily_failed", reason=translate_error(error, visit.language))
     ask = Markup("") if rows else button(translate("daily_ask_sauda"), press="ask")
     people = region("daily-people", among_people(visit))
     return {shown: players(visit, said, rows) + ask + people}
-
-
-def _versus(visit: DailyVisit, sauda: Standing) -> str:
-    """Whether the visitor did better than Sauda, in a sentence."""
-    you, other = ((one.grade, one.share) for one in (visit.you, sauda))
-    how = "level" if you == other else "better" if you > other else "worse"
-    return visit.translate(f"daily_{how}")
 
 
 def count_me(screen: DailyScreen, counted: bool, visit: DailyVisit) -> Updates:

@@ -161,4 +161,4 @@ def test_games_played_now_are_compared_with_the_recorded_ones(monkeypatch):
     monkeypatch.setattr(duel, "of_this_page", lambda task, name: name)
     assert "move by move as recorded" in [*duel.play_live(TUNED)][-1]
     monkeypatch.setattr(duel, "of_this_page", lambda task, name: BASE)
-    assert "other moves than recorded" in [*duel.play_live(TUNED)][-1]
+    assert "other moves than in the recording" in [*duel.play_live(TUNED)][-1]

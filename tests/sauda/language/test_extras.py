@@ -28,11 +28,14 @@ def test_a_bid_asks_for_what_it_names(text, extras):
     ("text", "extras"),
     [
         ("640", "delivery warranty"),
+        ("640 with delivery", "delivery"),
+        ("640 and pay later too", "delivery warranty later"),
+        ("640, udhaar bhi", "delivery warranty later"),
         ("640 without delivery", "warranty"),
         ("delivery nahi chahiye, 640", "warranty"),
         ("640 बिना वारंटी", "delivery"),
         ("no delivery, but pay later, 640", "warranty later"),
     ],
 )
-def test_what_the_last_bid_held_stays_until_it_is_taken_out(text, extras):
+def test_what_the_last_bid_held_stays_where_no_other_extras_are_named(text, extras):
     assert extras_in(text, ["delivery", "warranty"]) == set(extras.split())
