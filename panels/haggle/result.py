@@ -131,7 +131,7 @@ def revealed(game: Game, translate: Translate) -> Markup:
 def compare(
     rows: Sequence[Standing], translate: Translate = IN_ENGLISH, caption: str = ""
 ) -> Markup:
-    """Table of the visitor's and every player's result at the same seed, by what time left of it."""
+    """Table of everybody's result at the same seed, the best by what time left of it first."""
     costs = any(f"{row.share:z.0%}" != f"{row.grade:z.0%}" for row in rows)  # a round, and not all
     names = ("player", "share", *["after"] * costs, "price")
     heads = [translate(f"board_{name}") for name in names]
