@@ -91,7 +91,7 @@ def curve(runs: Sequence[Artifact], comparison: Artifact) -> go.Figure:
     rows, figure = rows_by_policy(comparison, MARKET), go.Figure()
     ends, checkpoints, began = [(0.0, rows[BASE])], [], 0.0
     every = math.ceil(sum(len(run.data.log) for run in runs) / DRAWN)
-    for run in runs:
+    for number, run in enumerate(runs):
         log, minutes = recorded(run), run.data.seconds / 60
         losses, style = [row["loss"] for row in log.rows], line_style(log.role)
         # arrays of numbers, which are shorter in the page than lists
@@ -116,7 +116,13 @@ def curve(runs: Sequence[Artifact], comparison: Artifact) -> go.Figure:
         told = f"{_title(run.data.stage)}, {minutes:.0f} min"
         figure.add_vline(began, line={"dash": "dot", "width": 1, "color": SERIES["oracle"].light})
         figure.add_annotation(
-            x=began, y=1, yref="paper", text=told, showarrow=False, xanchor="left", xshift=6
+            x=began,
+            y=(1.0, 0.95)[number % 2],
+            yref="paper",
+            text=told,
+            showarrow=False,
+            xanchor="left",
+            xshift=6,  # a short stage's name reaches over the next one
         )
         began += minutes
         ends += [(began, rows[name])] if (name := f"{BASE}+{stage_of(run)}") in rows else []

@@ -74,13 +74,10 @@ def _build_story() -> None:
     """Lay out what was trained and gained; raises ArtifactError, before any of it, without one."""
     runs, comparison, worth, manners, labs, again = facts.chain(), *map(load, STORY)
     gain, agreement = facts.gain(comparison), again.data.agreement
+    first, *later = [run.data.rows.rows for run in runs]
     with gr.Row(elem_id="tour-learnt", elem_classes="sauda-story"):
         with gr.Column(min_width=320):
-            gr.HTML(
-                HTML.learnt(
-                    *(sum(run.data.rows.rows for run in part) for part in (runs[:1], runs[1:]))
-                )
-            )
+            gr.HTML(HTML.learnt(first, sum(later)))
             gr.Plot(facts.curve(runs, comparison), show_label=False, elem_id="tour-curve")
         with gr.Column(min_width=320):
             gr.HTML(HTML.gained(gain, facts.trained_on(comparison)))
@@ -95,7 +92,7 @@ def _build_story() -> None:
         table(
             list(told[0]),
             [[written(each, ".3f") for each in row.values()] for row in told],
-            "lrrrrrlr",
+            "lrrrrrrr",
             "Runs of training",
         ),
         sources(origins),

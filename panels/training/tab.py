@@ -38,7 +38,7 @@ from panels.ui.html import SAY, macros
 from panels.ui.look import QUIET, SERIES, heading, note, table, trouble
 from panels.ui.provenance import load_or_say, offer_again, provenance, side_by_side
 from panels.ui.tables import with_interval
-from panels.ui.terms import list_names, short, task_choices, with_tooltips
+from panels.ui.terms import capital, list_names, short, task_choices, with_tooltips
 from panels.ui.wiring import (
     Updates,
     bound,
@@ -127,8 +127,8 @@ def cost(run: Artifact) -> float | None:
 
 
 def headline(comparison: Artifact) -> str:
-    """Whether training helps, with the gain on the first task that the served stage played."""
-    sentence = verdict(comparison).sentence
+    """What training brought, with the gain on the first task that the served stage played."""
+    sentence = capital(verdict(comparison).sentence.removeprefix("Yes: "))
     gain = next(iter(whole_gains(comparison).values()), None)
     if gain is None:
         return sentence

@@ -94,6 +94,12 @@ document.addEventListener("click", (event) => {
   if (log) saveLog(run, log);
 });
 
+// On a phone the list of tabs scrolls: the chosen one comes into view.
+new MutationObserver((changes) => changes.forEach(({ target }) => {
+  if (target.role === "tab" && target.ariaSelected === "true")
+    target.scrollIntoView({ block: "nearest", inline: "center" });
+})).observe(document.documentElement, { subtree: true, attributeFilter: ["aria-selected"] });
+
 // What a browser keeps of a part of the page, an entry per name, so that its tabs keep each other's: an
 // event begins with what all of them wrote, and writes what it changed. The last of its values, which
 // Gradio keeps in one piece, stands in where nothing is stored yet, or where a browser refuses to.
