@@ -45,6 +45,8 @@ from sauda.train.model import PARAMETERS
 
 MARKET = duel.TASK  # of the Tour's figures
 OLDER = "bazaar/open"  # on which stages after SFT were measured
+# Stages that copy a planner, where they were measured, in words: what was trained on top of them?
+COPIES = ((MARKET, TALKS, "with people"), (OLDER, SFT, "in the older market"))
 PERCENT = "z.0%"  # of grades: the share of the best outcome that a game allows
 SMOOTHING = 0.8  # of the loss
 DRAWN = 500  # most steps in the chart, which is about as many pixels wide
@@ -228,18 +230,7 @@ def findings(comparison: Artifact, worth: Artifact, manners: Artifact) -> list[F
         ),
         _beside_script(comparison),
     ]  # fmt: skip
-    later = [r for r in comparison.data.stage_gains if (r.task, r.before) == (OLDER, SFT)]
-    later = [row for row in later if row.on == "all"]
-    if later:
-        stages = [policy_label(row.after).rpartition(" + ")[2] for row in later]
-        clear = any(side(row.interval) != "unclear" for row in later)
-        changed = "some of what it wins" if clear else "nothing that can be measured"
-        found.append(Finding(
-            f"After copying, {list_names(stages)} changed {changed}",
-            [_bar(stage, row.interval) for stage, row in zip(stages, later, strict=True)],
-            f"gain over SFT in the older market, n = {later[0].n:,} games, paired by seed",
-            "?tab=results&part=training",
-        ))  # fmt: skip
+    found += filter(None, (_after_copying(comparison, *copy) for copy in COPIES))
     if known := gain_on_same_seeds(comparison, f"bazaar/{WORDS[0]}", ORACLE, LISTENER):
         found.append(Finding(
             f"Knowing the seller would be worth {of_thousand(known.gain.mean)} more",
@@ -247,6 +238,23 @@ def findings(comparison: Artifact, worth: Artifact, manners: Artifact) -> list[F
             "?tab=results&part=optimum",
         ))  # fmt: skip
     return found
+
+
+def _after_copying(comparison: Artifact, task: str, stage: str, where: str) -> Finding | None:
+    """What was trained on top of a stage that copies a planner; None where nothing was."""
+    gains = [r for r in comparison.data.stage_gains if (r.task, r.before) == (task, stage)]
+    gains = [row for row in gains if row.on == "all"]
+    if not gains:
+        return None
+    stages = [policy_label(row.after).rpartition(" + ")[2] for row in gains]
+    clear = any(side(row.interval) != "unclear" for row in gains)
+    changed = "some of what it wins" if clear else "nothing that can be measured"
+    return Finding(
+        f"After copying, {list_names(stages)} changed {changed} {where}",
+        [_bar(name, row.interval) for name, row in zip(stages, gains, strict=True)],
+        f"gain over the stage before, n = {gains[0].n:,} games, paired by seed",
+        "?tab=results&part=training",
+    )
 
 
 def _beside_script(comparison: Artifact) -> Finding:
