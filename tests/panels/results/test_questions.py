@@ -134,7 +134,7 @@ def drawn(figure) -> str:
 
 def test_before_anybody_entered_and_without_a_file_the_measured_rows_stand_alone(board, measured):
     parts = show(OPEN, measured["bazaar"])
-    assert "No agent has entered the open market yet" in parts["verdict"]
+    assert "No agent has entered the older market yet" in parts["verdict"]
     assert "best measured: " in parts["verdict"]
     names = [buyer_name(name) for name in (LISTENER, BAYESIAN, SFT)]
     assert all(name in drawn(parts["figure"]) for name in names)
