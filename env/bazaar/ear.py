@@ -25,6 +25,7 @@ BUCKETS = 1 << 15  # columns of the weights, to which n-grams are hashed
 LENGTHS = (3, 4)  # of n-grams of characters, within a word with its borders
 ACROSS = 5  # characters of the n-grams that cross from one word to the next
 LONGEST = 400  # characters of a text that are read
+CLAUSE = 3  # words, at least, of what is heard beside a price in its sentence
 FILE = Path(__file__).parent / "ear.npz"
 
 # Words --------------------------------------------------------------------------------------------
@@ -152,11 +153,13 @@ _SENTENCE, _CLAUSE = re.compile(r"(?<=[.!?।])\s+"), re.compile(r"[,;]\s+")
 def around_price(sentence: str, seat: str) -> tuple[str, str, float]:
     """The meaning of a sentence, or of its clauses without an amount where it bears none.
 
-    People say "400, it is scratched": most sentences with an amount only bid it.
+    People say "400, it is scratched": most sentences with an amount only bid it. What is shorter
+    than CLAUSE words, as in "You win, 400", tells too little.
     """
     heard, clauses = meaning(sentence, seat), _CLAUSE.split(sentence)
     others = ", ".join(clause for clause in clauses if not _AMOUNT.search(clause))
-    return heard if heard[0] or len(others) == len(sentence) else meaning(others, seat)
+    tells = len(others) < len(sentence) and len(others.split()) >= CLAUSE
+    return meaning(others, seat) if tells and not heard[0] else heard
 
 
 def meanings(text: str, seat: str) -> set[str]:

@@ -50,6 +50,11 @@ def test_what_is_said_beside_a_price_is_heard(text):
     assert "buyer/flaw" in ear.meanings(text, "buyer")
 
 
+@pytest.mark.parametrize("text", ["You win, 400", "Well, 400", "I've said 400, your turn."])
+def test_a_word_or_two_beside_a_price_are_no_act(text):
+    assert ear.act_in(text) == ("", 0)
+
+
 def test_a_named_cost_of_an_extra_is_heard_and_a_price_without_a_number_is_not():
     heard = ear.hear("Delivery costs me ₹1,200.")
     assert (heard.topic, heard.content, heard.cost) == ("delivery", "price", 1200)
