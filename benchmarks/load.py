@@ -46,7 +46,7 @@ READS = 3  # figures that a reader opens in one visit
 PRICE, TAG = re.compile(r"₹[\d,.]+"), re.compile(r"<[^>]*>")
 PRESS = re.compile(r'<button[^>]* data-press="(\w+)"[^>]*>([^<]*)<')
 PROBLEM = re.compile(r'<div id="haggle-problem">(.*?)</div>', re.DOTALL)
-READY, FAILED = "sauda-state-good", "sauda-state-bad"  # classes of the model's badge
+READY, FAILED = "ready after", "cannot play"  # in the words of the model's badge
 QUEUE_IS_FULL = "waiting for the language model"  # a refusal that offers a script instead
 PICKERS = {"dropdown", "radio", "slider", "checkboxgroup"}
 PAGE, OPENING, FIGURE = "page load", "opening events", "another figure"
