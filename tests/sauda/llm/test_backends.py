@@ -1,6 +1,7 @@
 """Around a model: servers and their faults, which models a page serves, wrappers of their moves."""
 
 from dataclasses import asdict
+from itertools import product
 
 import numpy as np
 import pytest
@@ -9,7 +10,7 @@ from hypothesis import strategies as st
 
 from env import Accept, IllegalAction, Offer, WalkAway, get_task, rollout, shares
 from panels.haggle import opponents
-from panels.transcripts.episodes import MODELS as TRANSCRIPT_MODELS
+from panels.transcripts.episodes import able
 from sauda.experiments.seller_games import word_hashes
 from sauda.llm.backends import (
     ENDPOINT,
@@ -26,7 +27,7 @@ from sauda.llm.model import CannotLoad, adapter_folder, find_model
 from sauda.llm.types import ReplyError, ReplyTimeout
 from sauda.llm.wrappers import honest, steer
 from sauda.played import Played, is_same_player, with_cpus
-from sauda.players import TALKS, player_spec, row_name
+from sauda.players import PEOPLE, is_model, player_spec, row_name
 from sauda.records.store import load as load_artifact
 from sauda.records.store import sha256
 from tests.support.bazaar_games import seen
@@ -131,11 +132,12 @@ def test_only_names_of_our_own_configure_the_backends():
 def test_every_buyer_on_the_page_has_rows_in_the_model_comparison():
     """Weights, adapter, wrapper and sampling of each buyer on the page are those of its rows."""
     data = load_artifact("evaluation/model-comparison.json").data.as_json()
-    for name in (*opponents.buyer_models(), *TRANSCRIPT_MODELS):
+    older = "bazaar/open"
+    in_transcripts = [(older, name) for name in able(older) if is_model(name)]
+    for task, name in [*product([PEOPLE], opponents.buyer_models()), *in_transcripts]:
         row, served = row_name(name), player_spec(name)
         measured = player_spec(row)
         assert (served.constrained, served.wrapper) == (measured.constrained, measured.wrapper)
-        task = opponents.PEOPLE if name == TALKS else opponents.MARKET
         assert row in data["episodes"][task]
         model = data["models"][measured.weights]
         assert model["sampling"] == asdict(SEATS["buyer"].sampling)
