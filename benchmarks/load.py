@@ -143,8 +143,9 @@ class Script:
         )
         waits = bool(self.buttons(after, "ask_again"))
         # Up to two notes of the page may follow the answer, and one may be the answer.
-        is_shown = now != was and any(text in line for line in now[-4:])
-        if is_shown and not waits and (text not in now[-1] or not self.is_open(after)):
+        spoken = re.compile(rf"(?<!\w){re.escape(text)}(?!\w)")  # "ok" is in "look", too
+        is_shown = now != was and any(map(spoken.search, now[-4:]))
+        if is_shown and not waits and (not spoken.search(now[-1]) or not self.is_open(after)):
             return
         sentence = PROBLEM.search(str(value_of(after[self.moves])))
         problem = " ".join(TAG.sub(" ", sentence[1] if sentence else "").split())

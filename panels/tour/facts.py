@@ -45,7 +45,7 @@ from sauda.train.model import PARAMETERS
 
 MARKET = duel.TASK  # of the Tour's figures
 OLDER = "bazaar/open"  # on which stages after SFT were measured
-# Stages that copy a planner, where they were measured, in words: what was trained on top of them?
+# Stages that copied a planner and were trained further: the task of their rows, and it in words.
 COPIES = ((MARKET, TALKS, "with people"), (OLDER, SFT, "in the older market"))
 PERCENT = "z.0%"  # of grades: the share of the best outcome that a game allows
 SMOOTHING = 0.8  # of the loss

@@ -25,6 +25,7 @@ from sauda.players import (
     BASE,
     BAYESIAN,
     BROKER,
+    CONSTRAINED,
     FREE,
     LAB,
     LAB_STAGES,
@@ -145,7 +146,7 @@ def bazaar_grids(games: int = 400, models: Sequence[str] = ()) -> tuple[Grid, ..
             free.setdefault(task, [BASE] if BASE in models else []).append(name)
     models = tuple(name for name in models if name not in FREE)
     wrapped = tuple(f"{SFT}+{wrapper}" for wrapper in WRAPPERS if SFT in models)
-    wrapped += (f"{BASE}+constrained",) if BASE in models else ()
+    wrapped += (f"{BASE}+{CONSTRAINED}",) if BASE in models else ()
     fewer = max(1, games // 3)
     grids = (
         Grid(("bazaar/open",), (*models, *BESIDE), games),
@@ -156,7 +157,7 @@ def bazaar_grids(games: int = 400, models: Sequence[str] = ()) -> tuple[Grid, ..
         episodes = max(1, games // 2) if task in HALVED else games
         grids += (Grid((task,), (*names, *FREE_BESIDE[task]), episodes),)
     if BASE in free.get(PEOPLE, ()):
-        grids += (Grid((PEOPLE,), (f"{BASE}+constrained",), fewer),)
+        grids += (Grid((PEOPLE,), (f"{BASE}+{CONSTRAINED}",), fewer),)
     return tuple(grid for grid in grids if grid.policies)
 
 

@@ -38,8 +38,9 @@ ARENA = Game(
 )
 GAMES: Mapping[str, Game] = {game.name: game for game in (BAZAAR, ARENA)}
 # The classic games rank nobody: a script that only waits wins nearly everything there.
-FIRST = "bazaar/people"  # what is played where nobody names a task
-RANKED = (FIRST, *(name for name in TASKS if name != FIRST and not name.startswith("classic/")))
+DEFAULT_TASK = "bazaar/people"  # what is played where nobody names a task
+_OTHERS = (name for name in TASKS if name != DEFAULT_TASK)
+RANKED = (DEFAULT_TASK, *(name for name in _OTHERS if not name.startswith("classic/")))
 
 
 def game_of(task: Task | str) -> Game:

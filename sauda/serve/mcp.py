@@ -36,7 +36,7 @@ from starlette.responses import JSONResponse, Response
 
 from env import TASKS, IllegalAction, arena, episode
 from sauda.fairness import FairGate
-from sauda.games import FIRST, game_of
+from sauda.games import DEFAULT_TASK, game_of
 from sauda.games.transcript import to_json
 from sauda.language.lines import (
     ENGLISH,
@@ -219,7 +219,7 @@ ArenaAction: type[BaseModel] = create_model(
 
 def new_game(
     room: Room,
-    task: Annotated[Name, Field(description="A name of list_tasks.")] = FIRST,
+    task: Annotated[Name, Field(description="A name of list_tasks.")] = DEFAULT_TASK,
 ) -> Row:
     """Sit down to a new game of a task, against scripted players.
 

@@ -19,7 +19,7 @@ from openenv.core.env_server import Environment, WSErrorCode, WSErrorResponse
 from openenv.core.env_server.types import EnvironmentMetadata
 
 from sauda.fairness import FairGate, QueueFull
-from sauda.games import FIRST
+from sauda.games import DEFAULT_TASK
 from sauda.records.seeds import LEADERBOARD, SPLITS, whole_seed
 from sauda.serve import game as games
 from sauda.serve import leaderboard
@@ -131,7 +131,7 @@ class SaudaEnvironment(Environment[SaudaAction, seen.SaudaObservation, seen.Saud
 def choose_task(task: Any, seed: Any, split: Any, index: Any) -> tuple[str, int | None]:
     """The task's name and the seed that a reset asks for; ValueError or IndexError, a sentence."""
     if split is None and index is None:
-        name = FIRST if task is None else task
+        name = DEFAULT_TASK if task is None else task
         if not isinstance(name, str):
             raise ValueError("a task is the name of one, such as bazaar/people")
         seed = None if seed is None else whole_seed(seed)

@@ -43,7 +43,6 @@ from sauda.policies.packages import last_package
 from sauda.sessions import LearnerGame
 
 Action = Offer | Accept | WalkAway
-PEOPLE = "bazaar/people"
 STAND_IN = "tit_for_tat"  # the scripted buyer in the place of a language model
 PLANNER = "listener"  # the planner of the open market, as a buyer that a visitor can sell to
 

@@ -12,15 +12,15 @@ from pathlib import Path
 
 from env import Policy, get_task
 from sauda.language.lines import ENGLISH
+from sauda.players import CUSTOMERS, PEOPLE
 from sauda.policies.customers import Vendor
 from sauda.policies.people import Planner
 from sauda.policies.values import play_informed
 from sauda.records import read_table
 from sauda.records.seeds import DAILY, deal_at
 from sauda.sessions import daily
-from sauda.sessions.bazaar import PEOPLE, Game, as_episode, stand
+from sauda.sessions.bazaar import Game, as_episode, stand
 
-CUSTOMERS = "bazaar/customers"
 AHEAD = 2  # levels that are open and not beaten: nobody is stuck before one person
 
 

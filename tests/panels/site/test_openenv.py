@@ -36,7 +36,7 @@ from websockets.sync.client import connect
 
 from env import TASKS
 from sauda.__main__ import main as sauda_command
-from sauda.games import FIRST
+from sauda.games import DEFAULT_TASK
 from sauda.records.store import ROOT
 from sauda.serve.http import CAPACITY, ENTRIES_OF_ADDRESS
 from sauda.serve.leaderboard import GAMES as GAMES_OF_AN_ENTRY
@@ -357,7 +357,7 @@ def fresh_hour(site) -> None:
 
 
 def entered(site: Site, **claims: str) -> httpx.Response:
-    agent = {"name": f"test {next(NUMBERS)}", "task": FIRST}
+    agent = {"name": f"test {next(NUMBERS)}", "task": DEFAULT_TASK}
     return site.shared.post("/leaderboard/enter", json=agent, headers=claims)
 
 
@@ -428,7 +428,7 @@ def test_a_name_that_is_taken_is_refused_and_costs_none_of_the_hours_entries(sit
 
 def test_people_and_agents_are_listed_apart(site):
     board = own_board()
-    ticket = board.enter("Asha", FIRST, rules_of(FIRST), 1, person=True)
+    ticket = board.enter("Asha", DEFAULT_TASK, rules_of(DEFAULT_TASK), 1, person=True)
     list(played_on(ticket.token))
     for people in (True, False):
         rows = site.shared.get("/leaderboard", params={"people": people}).json()["entries"]
