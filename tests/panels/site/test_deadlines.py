@@ -1,6 +1,7 @@
 """What is left of the page while the function of an event does not end."""
 
 import signal
+import socket
 import threading
 import time
 from collections.abc import Iterator
@@ -12,9 +13,9 @@ import gradio as gr
 import httpx
 import pytest
 
-from panels.site import gate, health
+from panels.site import gate, health, serving
 from panels.site.serving import stay_until_stopped
-from tests.support.site import Site, served_page, toy_models
+from tests.support.site import Site, served_page, toy_models, without_tabs
 
 pytestmark = pytest.mark.slow
 
@@ -111,3 +112,16 @@ def test_the_page_ends_although_a_call_does_not(stuck):
     assert time.monotonic() - began < JOINED
     with pytest.raises(httpx.ConnectError):
         httpx.get(stuck.site.address)
+
+
+def test_one_connection_more_than_the_server_holds_is_told_so_and_the_page_lives_on(monkeypatch):
+    monkeypatch.setattr(serving, "CONNECTIONS", 2)
+    with toy_models(), served_page(without_tabs) as page, ExitStack() as stack:
+        port = int(page.address.rpartition(":")[2])
+        for _ in range(2):  # which ask for nothing
+            stack.enter_context(socket.create_connection(("127.0.0.1", port)))
+        assert page.shared.get("/health").status_code == 503
+        stack.close()
+        while page.shared.get("/health").status_code == 503:
+            time.sleep(0.05)
+        assert page.shared.get("/health").status_code == 200
