@@ -48,9 +48,13 @@ PRESS = re.compile(r'<button[^>]* data-press="(\w+)"[^>]*>([^<]*)<')
 PROBLEM = re.compile(r'<div id="haggle-problem">(.*?)</div>', re.DOTALL)
 READY, FAILED = "ready after", "cannot play"  # in the words of the model's badge
 QUEUE_IS_FULL = "waiting for the language model"  # a refusal that offers a script instead
+# What a piece of a stream changes of the chat's last line; what stands there before the reply.
+STREAMED = re.compile(r'\["(replace|append)", \[\d+, "content", 0, "text"\], "')
+NO_WORD = re.compile(r"is thinking|is busy with others")
 PICKERS = {"dropdown", "radio", "slider", "checkboxgroup"}
 PAGE, OPENING, FIGURE = "page load", "opening events", "another figure"
 START, SCRIPTED, MODEL = "start of a game", "scripted reply", "model reply"
+FIRST_WORD = "first word of a model"
 REVIEW = "review of a game"
 POLITE, GREEDY = "polite visitor's model reply", "greedy client's model reply"
 
@@ -240,6 +244,7 @@ class Tab:
         self.session, self.headers = uuid.uuid4().hex, {"X-Forwarded-For": address}
         self.held: dict[int, Any] = {}  # by part of Script.by_part, its value
         self.due: list[int] = []  # events that start because their part changed
+        self.asked = 0.0  # time.perf_counter at the question whose answer has no word yet, or 0
 
     async def open_page(self) -> None:
         """Request what makes the page, and start what a browser starts when it has loaded."""
@@ -285,6 +290,8 @@ class Tab:
                 if not line.startswith("data:"):
                     continue
                 message = json.loads(line.removeprefix("data:"))
+                if message["msg"] == "process_generating" and self.asked:
+                    self._time_first_word(message["output"]["data"])
                 if message["msg"] == "unexpected_error":
                     raise Failure("the stream broke off")
                 if message["msg"] == "process_completed" and message["event_id"] == event_id:
@@ -296,6 +303,13 @@ class Tab:
         if output is None:
             raise Failure("the stream ended without the event's outputs")
         return output
+
+    def _time_first_word(self, changes: list[Any]) -> None:
+        """Count the time since the model was asked, if `changes` bring words of it to the chat."""
+        lines = json.dumps([change for change in changes if change], ensure_ascii=False)
+        if STREAMED.search(lines) and not NO_WORD.search(lines):
+            self.crowd.seconds[FIRST_WORD].append(time.perf_counter() - self.asked)
+            self.asked = 0.0
 
     async def follow(self, event: int, outputs: list[Any]) -> list[Any]:
         """The outputs of an event, of those that follow it, and of the reply that it asks for."""
@@ -352,6 +366,7 @@ class Tab:
             try:
                 with self.crowd.time(what):
                     sent = data if event == self.script.reply else None
+                    self.asked = time.perf_counter()
                     after = await self.follow(event, await self.fire(event, sent))
                     self.script.check(seen, after, text)
                 return after
@@ -443,6 +458,9 @@ MIXES = {
         ((18, READ), (9, haggle(SCRIPTED)), (3, haggle(MODEL))),
         part=0.3,
         addresses=1,
+    ),
+    "5 players of the model": Mix(
+        "5 visitors play the language model", ((5, haggle(MODEL)),), part=0.2
     ),
     "20 players": Mix("20 visitors play scripts", ((20, haggle(SCRIPTED)),), part=0.2),
     "greedy client": Mix(

@@ -307,8 +307,8 @@ async def _pieces(screen: Screen, visit: Visit) -> AsyncIterator[tuple[str, Repl
         else:
             words = game.model_seat.preview(piece.text, obs)
             whole = words.rpartition(" ")[0]  # the last word still grows
-            shows = as_written or (language_of(whole) or ENGLISH) == visit.chat.language
-            yield (words if whole and shows else thinking), piece
+            shows = as_written or (whole and (language_of(whole) or ENGLISH) == visit.chat.language)
+            yield (words if words and shows else thinking), piece
 
 
 def stop(screen: Screen, visit: Visit) -> Updates:
