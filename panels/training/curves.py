@@ -223,9 +223,11 @@ def draw_scripts(
     }
     scripts = [policy for policy in grades if policy != TUNED]
     best = max(scripts, key=grades.__getitem__, default="")
-    for policy, who in ((best, best), (TUNED, "tuned script")):
-        if policy not in grades:
-            continue
+    named = [
+        (policy, who) for policy, who in ((best, best), (TUNED, "tuned script")) if policy in grades
+    ]
+    highest = max((policy for policy, _ in named), key=grades.__getitem__, default="")
+    for policy, who in named:
         name, n = f"{who} {grades[policy]:.0%}", min(row.n for row in played[policy])
         figure.add_scatter(
             x=[min(at), max(at)], y=[grades[policy]] * 2, xaxis=across, yaxis=axis, name=name,
@@ -234,7 +236,7 @@ def draw_scripts(
         )  # fmt: skip
         figure.add_annotation(
             text=name, xref=across, yref=axis, x=min(at), y=grades[policy], xanchor="left",
-            yanchor="bottom", yshift=1, showarrow=False, font={"size": 11},
+            yanchor="bottom" if policy == highest else "top", showarrow=False, font={"size": 11},
         )  # fmt: skip
 
 
