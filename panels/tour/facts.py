@@ -115,15 +115,13 @@ def curve(runs: Sequence[Artifact], comparison: Artifact) -> go.Figure:
             row | {"x": began + row["seconds"] / 60}
             for row in log.evaluations if row["seconds"] is not None
         ]  # fmt: skip
-        title = _title(run.data.stage)
-        told = f"{title.removeprefix(before).strip()}, {minutes:.0f} min"
-        before = title
+        title, before = _title(run.data.stage).removeprefix(before), _title(run.data.stage)
         figure.add_vline(began, line={"dash": "dot", "width": 1, "color": SERIES["oracle"].light})
         figure.add_annotation(
             x=began,
             y=(1.0, 0.95)[number % 2],
             yref="paper",
-            text=told,
+            text=f"{title.strip()}, {minutes:.0f} min",
             showarrow=False,
             xanchor="left",
             xshift=6,  # a short stage's name reaches over the next one

@@ -17,8 +17,7 @@ from panels import PANELS
 from sauda.serve.people import GAMES
 from sauda.sessions.daily import today
 from sauda.sessions.ladder import LEVELS
-from tests.browser.test_challenges import bids_that_beat
-from tests.support.page import DRAWN, overflow, settle, violations
+from tests.support.page import DRAWN, bids_that_beat, overflow, settle, violations
 
 LOOKS = [(1280, False), (1280, True), (390, False), (390, True)]
 HEIGHTS = {1280: 900, 390: 844}
