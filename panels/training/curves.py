@@ -289,7 +289,7 @@ def readable(value: float) -> str:
 
 # Small multiples ----------------------------------------------------------------------------------
 
-PANEL, TOP, BOTTOM = 190, 28, 48  # px of height per panel with its title, above and below all
+PANEL, TOP, BOTTOM = 190, 36, 48  # px of height per panel with its title, above and below all
 COLUMNS = "x", "x2"  # of panels, each with its axis
 X_FORMAT = {"step": ",d", "tokens": ",d", "time": ".1f"}  # of d3, in what a hover says
 
