@@ -114,12 +114,13 @@ def finish(page: Page, *moves: str) -> None:
     for move in chain(moves, repeat(moves[-1], MOST_MOVES)):
         if over.count():
             break
-        if move.startswith("₹"):
-            box = page.locator("[id$=-price]:visible :is(input, textarea)")
-            box.fill(move)
-            box.press("Enter")
-        else:
-            page.locator(f"[data-move^={move}]:visible").first.click()
+        with page.expect_response("**/run/**"):
+            if move.startswith("₹"):
+                box = page.locator("[id$=-price]:visible :is(input, textarea)")
+                box.fill(move)
+                box.press("Enter")
+            else:
+                page.locator(f"[data-move^={move}]:visible").first.click()
         settle(page)
     expect(over).to_be_visible()
 
