@@ -120,9 +120,8 @@ def offer_chart(
     ):
         points = [(scale.x(start + i), scale.y(price)) for i, price in enumerate(prices)]
         if points:
-            lowest = (
-                size[1] - BOTTOM - 10
-            )  # of a mark with room for a name between it and the rounds
+            # a mark lower than this leaves no room for a name between it and the rounds
+            lowest = size[1] - BOTTOM - 18
             below = agent == "buyer" and points[0][1] < lowest
             parts += HTML.offers(agent, points, say(name), 17 if below else -8)
     deal = offers.deal
