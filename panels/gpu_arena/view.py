@@ -75,7 +75,7 @@ def message_board(game: ArenaGame) -> Markup:
         for shock in market.shock_history
     ]
     if market.announced:
-        shocks.append(f"Announced for the next round: {market.announced.replace('_', ' ')}")
+        shocks.append(f"Announced for the next round: {words.ANNOUNCED[market.announced]}")
     messages = [
         (
             "You" if m.from_lab_id == session.LEARNER else words.lab_name(market, m.from_lab_id),

@@ -191,6 +191,12 @@ CHANCES = {
     "about 2 in 3": 2 / 3, "about 4 in 5": 0.8,
 }  # fmt: skip
 LIKELY = 0.7  # probability with which a lab takes a suggested price, if its blocks are idle to it
+ANNOUNCED: Mapping[str, str] = {  # what a shock is about to do, in the words of its round
+    "capacity_failure": "a block fails",
+    "energy_spike": "energy costs double",
+    "reliability_degradation": "reliability falls",
+    "demand_surge": "every lab has one more urgent job",
+}
 USUAL: Mapping[str, str] = {  # why a move of these kinds is made
     "form_coalition": "in a pool each side may use the other’s blocks and pays a share of what"
     " they add",
@@ -224,11 +230,12 @@ def _why_offer(obs: arena.Observation, action: arena.Action) -> str:
         worth_now = "you do not need" if adds > -0.05 else f"bring you {-adds:.1f}"
         return f"{hours_left(obs, given)} GPU-hours that {worth_now}; {left}"
     owner = lab_name(obs.market, obs.market.blocks[received[0]].owner_lab_id)
-    serves = list_names(_name_served(obs, given, received)) or "nothing"
-    return (
-        f"{owner}’s {hours_left(obs, received)} GPU-hours serve {serves}: {adds:+.1f};"
-        f" {owner} has not booked them; {left}"
+    hours, jobs = (
+        f"{owner}’s {hours_left(obs, received)} GPU-hours",
+        _name_served(obs, given, received),
     )
+    use = f"{hours} serve {list_names(jobs)}" if jobs else f"no job of yours needs {hours}"
+    return f"{use}: {adds:+.1f}; {owner} has not booked them; {left}"
 
 
 def hours_left(obs: arena.Observation, block_ids: Sequence[str]) -> int:

@@ -47,7 +47,7 @@ DIFFICULTY = {  # of the games in a bin
     "another buyer waits": "{0.rivals:.0%}",
     "short of time": "{0.pressed:.0%}",
 }
-UNCERTAINTY = "uncertainty: lost by the planner, which does not know the seller"
+UNCERTAINTY = "lost by not knowing the seller (uncertainty)"
 
 
 def gap_verdict(data: Gap) -> Verdict:

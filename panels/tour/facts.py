@@ -88,10 +88,10 @@ def in_short(runs: Sequence[Artifact]) -> str:
 def curve(runs: Sequence[Artifact], comparison: Artifact) -> go.Figure:
     """All stages over the minutes of training: hold-out grades and checkpoints above, loss below.
 
-    Each stage begins where the one before ended, at a dotted line with its name.
+    Each stage begins where the one before ended, at a dotted line with what its name adds.
     """
     rows, figure = rows_by_policy(comparison, MARKET), go.Figure()
-    ends, checkpoints, began = [(0.0, rows[BASE])], [], 0.0
+    ends, checkpoints, began, before = [(0.0, rows[BASE])], [], 0.0, ""
     every = math.ceil(sum(len(run.data.log) for run in runs) / DRAWN)
     for number, run in enumerate(runs):
         log, minutes = recorded(run), run.data.seconds / 60
@@ -115,13 +115,13 @@ def curve(runs: Sequence[Artifact], comparison: Artifact) -> go.Figure:
             row | {"x": began + row["seconds"] / 60}
             for row in log.evaluations if row["seconds"] is not None
         ]  # fmt: skip
-        told = f"{_title(run.data.stage)}, {minutes:.0f} min"
+        title, before = _title(run.data.stage).removeprefix(before), _title(run.data.stage)
         figure.add_vline(began, line={"dash": "dot", "width": 1, "color": SERIES["oracle"].light})
         figure.add_annotation(
             x=began,
             y=(1.0, 0.95)[number % 2],
             yref="paper",
-            text=told,
+            text=f"{title.strip()}, {minutes:.0f} min",
             showarrow=False,
             xanchor="left",
             xshift=6,  # a short stage's name reaches over the next one

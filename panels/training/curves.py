@@ -223,9 +223,11 @@ def draw_scripts(
     }
     scripts = [policy for policy in grades if policy != TUNED]
     best = max(scripts, key=grades.__getitem__, default="")
-    for policy, who in ((best, best), (TUNED, "tuned script")):
-        if policy not in grades:
-            continue
+    named = [
+        (policy, who) for policy, who in ((best, best), (TUNED, "tuned script")) if policy in grades
+    ]
+    highest = max((policy for policy, _ in named), key=grades.__getitem__, default="")
+    for policy, who in named:
         name, n = f"{who} {grades[policy]:.0%}", min(row.n for row in played[policy])
         figure.add_scatter(
             x=[min(at), max(at)], y=[grades[policy]] * 2, xaxis=across, yaxis=axis, name=name,
@@ -234,7 +236,7 @@ def draw_scripts(
         )  # fmt: skip
         figure.add_annotation(
             text=name, xref=across, yref=axis, x=min(at), y=grades[policy], xanchor="left",
-            yanchor="bottom", yshift=1, showarrow=False, font={"size": 11},
+            yanchor="bottom" if policy == highest else "top", showarrow=False, font={"size": 11},
         )  # fmt: skip
 
 
@@ -287,7 +289,7 @@ def readable(value: float) -> str:
 
 # Small multiples ----------------------------------------------------------------------------------
 
-PANEL, TOP, BOTTOM = 190, 28, 48  # px of height per panel with its title, above and below all
+PANEL, TOP, BOTTOM = 190, 36, 48  # px of height per panel with its title, above and below all
 COLUMNS = "x", "x2"  # of panels, each with its axis
 X_FORMAT = {"step": ",d", "tokens": ",d", "time": ".1f"}  # of d3, in what a hover says
 

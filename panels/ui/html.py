@@ -73,7 +73,7 @@ def text_link(name: str, text: str, words: str) -> Markup:
 
 
 CALLED = {  # what the templates of the tabs call, by the module that has it
-    look: "badge code folded heading note person_line scrolled star_row stat strip table",
+    look: "badge code folded heading note outcome person_line scrolled star_row stat strip table",
     tables: "with_interval",
     terms: "capital could_be_won nothing_to_win short",
     wiring: "button pick_list",

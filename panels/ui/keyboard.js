@@ -7,6 +7,8 @@ function setStops() {
   const set = (node, stop) => { if (node.getAttribute("tabindex") !== `${stop}`) node.tabIndex = stop; };
   for (const log of document.querySelectorAll("[role=log]")) set(log, 0);
   for (const list of document.querySelectorAll("[role=listbox], :has(> [role=listbox])")) set(list, -1);
+  for (const search of document.querySelectorAll(".search-input")) search.ariaLabel = search.title;
+  for (const icon of document.querySelectorAll("footer button img")) icon.alt = ""; // beside its words
   for (const arrow of document.querySelectorAll(".sort-indicator")) arrow.role = "img"; // it has a label
   for (const tab of document.querySelectorAll("[role=tab]")) set(tab, tab.ariaSelected === "true" ? 0 : -1);
   for (const radio of document.querySelectorAll("fieldset[id] input[type=radio]")) {

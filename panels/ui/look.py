@@ -116,6 +116,7 @@ _AXIS = {
     "zerolinewidth": 1,
     "ticks": "",
     "automargin": True,
+    "ticklabelstandoff": 4,  # so that the first labels of both axes do not meet
     "title": {"standoff": 10, "font": {"size": 13}},
 }
 TEMPLATE = go.layout.Template(
@@ -186,7 +187,7 @@ badge, code, empty, folded, heading = (
 in_columns, note, scrolled, stat, strip = (
     PARTS.in_columns, PARTS.note, PARTS.scrolled, PARTS.stat, PARTS.strip,
 )  # fmt: skip
-person_line, star_row = PARTS.person_line, PARTS.star_row
+outcome, person_line, star_row = PARTS.outcome, PARTS.person_line, PARTS.star_row
 
 
 def as_typed(text: str) -> str:

@@ -119,7 +119,11 @@ def offer_chart(
         ("buyer", "bids", offers.bids, 1),
     ):
         points = [(scale.x(start + i), scale.y(price)) for i, price in enumerate(prices)]
-        parts += HTML.offers(agent, points, say(name)) if points else ""
+        if points:
+            # a mark lower than this leaves no room for a name between it and the rounds
+            lowest = size[1] - BOTTOM - 18
+            below = agent == "buyer" and points[0][1] < lowest
+            parts += HTML.offers(agent, points, say(name), 17 if below else -8)
     deal = offers.deal
     if deal and deal.price is not None and deal.buyer == "buyer":
         parts += HTML.deal(scale.x(deal.rounds), scale.y(deal.price))

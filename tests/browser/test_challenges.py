@@ -7,10 +7,10 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from env import Offer, rupees
-from sauda.sessions.bazaar import answer, as_episode, start
+from sauda.sessions.bazaar import answer, as_episode
 from sauda.sessions.daily import bargain_of, player, today
-from sauda.sessions.ladder import LEVELS, Level, stars
-from tests.support.page import DRAWN, overflow, settle, violations
+from sauda.sessions.ladder import LEVELS
+from tests.support.page import DRAWN, bids_that_beat, overflow, settle, violations
 
 
 def a_day_and_bids_that_win_it() -> tuple[date, list[int]]:
@@ -164,15 +164,3 @@ def test_a_level_of_the_ladder_is_played_to_its_stars_which_a_reload_keeps(open_
     expect(page.locator("#ladder-levels li").first).to_contain_text("★", timeout=DRAWN)
     expect(page.locator("#ladder-far")).to_contain_text("1 of 15")
     open_page.assert_no_trouble()
-
-
-def bids_that_beat(level: Level) -> list[int]:
-    """Rising bids of which the level's seller takes the last, for a star at least."""
-    game, bids = start(level.task, "", level.seed), []
-    price = round(0.6 * game.observation.ask)
-    while not game.over:
-        bids.append(price)
-        game = answer(game, Offer(price))
-        price = round(price + 0.3 * (game.observation.ask - price))
-    assert stars(game) > 0
-    return bids

@@ -6,6 +6,10 @@ from urllib.parse import urlencode, urlsplit
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Locator, Page, expect
 
+from env import Offer
+from sauda.sessions.bazaar import answer, start
+from sauda.sessions.ladder import Level, stars
+
 LOADED = 120_000  # milliseconds: a busy machine takes a minute to import torch
 # Gradio's client says so where a page is left while a stream of events, or a call, is open. A call
 # that fails for another reason stands among the failed requests.
@@ -197,3 +201,15 @@ def violations(page: Page, within: str | None = None) -> list[str]:
         for violation in Axe().run(page, context=within, options=WCAG).response["violations"]
         for node in violation["nodes"]
     ]
+
+
+def bids_that_beat(level: Level) -> list[int]:
+    """Rising bids of which the level's seller takes the last, for a star at least."""
+    game, bids = start(level.task, "", level.seed), []
+    price = round(0.6 * game.observation.ask)
+    while not game.over:
+        bids.append(price)
+        game = answer(game, Offer(price))
+        price = round(price + 0.3 * (game.observation.ask - price))
+    assert stars(game) > 0
+    return bids

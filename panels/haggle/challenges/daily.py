@@ -32,7 +32,7 @@ from panels.haggle.game_view import bubbles, chart
 from panels.haggle.words import ENGLISH, Translate, translate_error, translator
 from panels.site.sessions import state_of
 from panels.ui.html import macros
-from panels.ui.look import QUIET, note, stat, strip, trouble
+from panels.ui.look import QUIET, note, stat, strip, trouble, with_minus_signs
 from panels.ui.offers import SMALL, ending
 from panels.ui.wiring import PRESS, Updates, button, region
 from sauda.language.lines import name_in
@@ -365,7 +365,8 @@ def let_sauda_play(screen: DailyScreen, visit: DailyVisit) -> Updates:
         try:
             rows = [subtab.sauda_at(visit.game.play.seed, translate)]
             shares = {"sauda": rows[0].share, "share": visit.you.share}
-            said = translate("daily_played", **{who: f"{s:z.0%}" for who, s in shares.items()})
+            told = {who: with_minus_signs(f"{s:z.0%}") for who, s in shares.items()}
+            said = translate("daily_played", **told)
         except ReplyError as error:
             said = translate("daily_failed", reason=translate_error(error, visit.language))
     ask = Markup("") if rows else button(translate("daily_ask_sauda"), press="ask")

@@ -17,7 +17,7 @@ from panels.gpu_arena.offers import ASK, PAY, Visit
 from panels.gpu_arena.players import SEED, TASK
 from panels.gpu_arena.tab import BEGINNINGS, REGIONS, named_in_address, new_game
 from panels.gpu_arena.view import settlement
-from panels.gpu_arena.words import EXPERT, PUBLISHED, suggested_price
+from panels.gpu_arena.words import EXPERT, PUBLISHED, suggested_price, why
 from panels.measured import FORM
 from panels.results.reproduce import rows_of
 from panels.ui.tables import with_interval
@@ -269,3 +269,12 @@ def test_the_price_that_a_lab_has_named_for_a_trade_is_suggested_first():
     asked = do(state, 1, "send_offer", target_lab_id="lab_0", **fields)
     assert suggested_price(seen(asked, 0), "lab_1", (), ("c",)) == 7.0
     assert suggested_price(seen(state, 0), "lab_1", (), ("c",)) != 7.0
+
+
+@pytest.mark.parametrize(("jobs", "told"), [([job("j0", 8)], "serve"), ([], "no job of yours")])
+def test_why_a_bid_is_made_names_the_jobs_that_need_the_hours_or_that_none_does(jobs, told):
+    state = market([block("a"), block("c", lab=1)], {0: jobs, 1: []})
+    terms = {"target_lab_id": "lab_1", "requested_block_ids": ("c",), "payment": 1.0}
+    reason = why(seen(state, 0), arena.Action("send_offer", **terms))
+    assert told in reason
+    assert "nothing" not in reason
