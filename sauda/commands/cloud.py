@@ -47,13 +47,13 @@ def _add_jobs(verbs: Any) -> None:
     verb.add_argument("stage", metavar="STAGE", help=f"{', '.join(STAGES)}, or all")
     verb.add_argument("--model", default="mini", help="toy, mini, 8b, or a repository")
     _add_job_options(verb, timeout="6h")
-    verb.add_argument("--flavor", nargs="+", default=(), help="by default all that fit")
+    verb.add_argument("--flavor", help="machine; by default the cheapest that fits")
 
     about = "play an evaluation as jobs of the Hub, one per shard"
     verb = add_command(verbs, "evaluate", evaluate, about)
     add_table_options(verb)
     verb.add_argument("--shards", type=int, required=True, help="parts, a job each")
-    verb.add_argument("--flavor", nargs="+", default=["cpu-upgrade"], help="machines, each tried")
+    verb.add_argument("--flavor", default="cpu-upgrade", help="machine")
     _add_job_options(verb, timeout="2h")
 
 
@@ -92,7 +92,8 @@ def _submit(wanted: list[jobs.Job], options: argparse.Namespace) -> None:
         print(jobs.describe(wanted), end="")
         return
     for job in wanted:
-        jobs.submit(job, HfApi(), get_token() or "")
+        info = jobs.submit(job, HfApi(), get_token() or "")
+        print(f"job {info.id} on {job.flavor}: {info.url}", flush=True)
 
 
 @with_reason
@@ -110,7 +111,7 @@ def evaluate(options: argparse.Namespace) -> None:
     check_shard(options.shards, options.shards)
     what = ["--tasks", *spec.tasks, "--policies", *spec.policies, "--split", spec.split]
     what += ["--episodes", str(spec.episodes)]
-    where = {"flavors": tuple(map(jobs.flavor, options.flavor)), **_where(options)}
+    where = {"flavor": jobs.flavor(options.flavor), **_where(options)}
     _submit([jobs.shard_job(what, shard, options.shards, **where) for shard in shards], options)
 
 
