@@ -25,14 +25,13 @@ AFTER = ("first bid", "rise", "stand")  # what is answered
 LIKELY = (0.25, 1.3)  # shares of the list price that a price lies in; others are mistakes of labels
 SAME = 0.005  # share of the list price: a change of less is none
 GAMES = 4000  # simulated
-HALVES = ("fitted", "held out")
 
 
 class Reply(NamedTuple):
     """A bid and what a person answered; prices are shares of the list price."""
 
     game: int
-    half: int  # index into HALVES
+    half: int  # 0 is fitted to, 1 held out
     number: int  # of the bid in its dialogue, from 1
     ask: float  # before the bid
     before: float  # the best bid before it, 0 for none

@@ -54,7 +54,6 @@ class Habit(NamedTuple):
     opening: float
     goes_on: Callable[[Observation], float]  # its next ask, before it is held to what is legal
     says: tuple[str, ...]
-    concedes: bool = True
 
 
 def by(share: float, every: int = 1) -> Callable[[Observation], float]:
@@ -85,9 +84,9 @@ def splitter(obs: Observation) -> float:
 
 HABITS: Mapping[str, Habit] = {
     "concedes evenly": Habit(1.0, by(1.0), ("Take it, I came down.", "A bit less, then.")),
-    "concedes late": Habit(1.0, late, ("Let us see.", "I have time."), False),
-    "wall": Habit(1.0, by(0.0), ("That is my price.", "It stays as it is."), False),
-    "mirrors": Habit(1.1, mirror, ("You move, I move.", "As you do, so do I."), False),
+    "concedes late": Habit(1.0, late, ("Let us see.", "I have time.")),
+    "wall": Habit(1.0, by(0.0), ("That is my price.", "It stays as it is.")),
+    "mirrors": Habit(1.1, mirror, ("You move, I move.", "As you do, so do I.")),
     "splits": Habit(1.0, splitter, ("Let's meet in the middle.", "Half and half.")),
     "opens absurdly": Habit(3.0, by(1.0), ("It is precious.", "Fine, less.")),
     "apologises": Habit(1.0, by(0.6), ("Sorry, that's the best I can do.", "So sorry, truly.")),
