@@ -23,6 +23,7 @@ from sauda.train.model import PARAMETERS, TOY, training_bytes
 IMAGE = "python:3.12"  # has git; torch brings CUDA with it
 ATTEMPTS = 2  # of a job: the second resumes from what the first has uploaded
 SECRET = "HF_TOKEN"  # what the Hub's client reads
+TIME = r"(?=.*[1-9])\d+(\.\d+)?[smhd]"
 UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86_400}  # seconds
 # The stage whose adapter a stage trains further.
 ADAPTER_OF = {"distill": "sft", "grpo": "sft", "dpo": "sft"}
@@ -103,25 +104,20 @@ class Job:
     work: Sequence[str]  # the script's last lines, which call the functions of job.sh
 
     def __post_init__(self) -> None:
-        if not re.fullmatch(r"\d+(\.\d+)?[smhd]", self.timeout) or not float(self.timeout[:-1]):
-            raise ValueError(
-                f"a timeout is a number and s, m, h or d, such as 90m; not {self.timeout!r}"
-            )
-        if not re.fullmatch(r"[\w.-]+/[\w.-]+", self.bucket):
-            raise ValueError(f"results go to a bucket of the Hub, OWNER/NAME; not {self.bucket!r}")
         if re.match(r"(?i)https?://[^/]*@", self.source):  # not repeated: it would be shown
             raise ValueError(
                 "the address of the source holds a name or a password, which all who see the job "
                 "could read; give one without"
             )
-        if "://" not in self.source and not self.source.startswith("git@"):
-            raise ValueError(
-                f"a job cannot reach {self.source!r}; name a repository's address by --source"
-            )
-        if not re.fullmatch(r"[0-9a-f]{7,64}", self.revision):
-            raise ValueError(
-                f"a source needs the hash of a commit by --revision; not {self.revision!r}"
-            )
+        forms = (
+            ("a timeout is a number and s, m, h or d, such as 90m", self.timeout, TIME),
+            ("results go to a bucket of the Hub, OWNER/NAME", self.bucket, r"[\w.-]+/[\w.-]+"),
+            ("a job clones a repository's address by --source", self.source, r".*://.+|git@.+"),
+            ("a source needs the hash of a commit by --revision", self.revision, "[0-9a-f]{7,64}"),
+        )
+        for sentence, given, form in forms:
+            if not re.fullmatch(form, given):
+                raise ValueError(f"{sentence}; not {given!r}")
 
     @property
     def script(self) -> str:
