@@ -21,7 +21,6 @@ from env import (
     Episode,
     Observation,
     Offer,
-    Policy,
     Task,
     WalkAway,
     ear,
@@ -254,11 +253,6 @@ def play_model(
     return [measure(episode(task, game.play)) for game in games], recorder.texts
 
 
-def play_script(policy: Policy, habit: str, seeds: Sequence[int]) -> list[Figures]:
-    """The figures of the games of a script or a planner."""
-    return [measure(rollout(task_of(habit), policy, seed)) for seed in seeds]
-
-
 def summarize(
     players: Sequence[str], seeds: Sequence[int], models: Callable[[str, str], BatchGenerate]
 ) -> dict[str, Any]:
@@ -270,7 +264,8 @@ def summarize(
             played[name, habit], texts = play_model(models(name, habit), habit, seeds)
             replies.append({"player": name, "habit": habit, "texts": texts})
         else:
-            played[name, habit] = play_script(get_policy(get_task(TASK), name), habit, seeds)
+            policy, task = get_policy(get_task(TASK), name), task_of(habit)
+            played[name, habit] = [measure(rollout(task, policy, seed)) for seed in seeds]
     return {"rows": rows_of(played), "replies": replies}
 
 
