@@ -236,8 +236,9 @@ def test_a_shard_is_kept_whatever_ended_it_and_says_where_it_could_not_be(
     assert ended.returncode == code, out
     assert (tmp_path / "me" / "results" / "parts" / "piece.json").exists()
     upload = "buckets sync parts hf://buckets/me/results/parts"
-    calls = (tmp_path / "calls").read_text().splitlines()
-    assert calls == ["buckets sync hf://buckets/me/results/parts parts", upload]
+    first, *later = (tmp_path / "calls").read_text().splitlines()
+    assert first == "buckets sync hf://buckets/me/results/parts parts"
+    assert {*later} == {upload}  # a busy machine uploads while it plays, too
 
 
 def test_a_dry_run_shows_the_jobs_with_their_cost_and_submits_nothing(monkeypatch, capsys):
