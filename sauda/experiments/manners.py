@@ -9,8 +9,8 @@ not know, or gives its limit away.
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from itertools import groupby, product
+from dataclasses import dataclass, replace
+from itertools import groupby, product, zip_longest
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -33,7 +33,7 @@ from env import (
 from sauda.experiments.base import experiment
 from sauda.experiments.role_play import Recorded
 from sauda.llm.turn import PlayerSpec
-from sauda.llm.types import BatchGenerate, Messages, Reply, Schema
+from sauda.llm.types import BatchGenerate
 from sauda.played import models_behind, people_prompt, play_together
 from sauda.players import get_policy, is_model, player_spec
 from sauda.records import progress
@@ -229,28 +229,15 @@ def _row(player: str, habit: str, games: Sequence[Figures]) -> dict[str, Any]:
     }
 
 
-@dataclass(frozen=True)
-class Recorder:
-    """A model whose replies are kept in their order."""
-
-    model: BatchGenerate
-    texts: list[str] = field(default_factory=list)
-
-    def batch(
-        self, chats: Sequence[Messages], seeds: Sequence[int], schemas: Sequence[Schema | None]
-    ) -> list[Reply]:
-        replies = self.model.batch(chats, seeds, schemas)
-        self.texts.extend(reply.text for reply in replies)
-        return replies
-
-
 def play_model(
     model: BatchGenerate, habit: str, seeds: Sequence[int]
 ) -> tuple[list[Figures], list[str]]:
-    """The figures of a bare model's games, played together, and its replies in their order."""
-    task, recorder = task_of(habit), Recorder(model)
-    games = play_together(task, PlayerSpec(recorder), seeds)
-    return [measure(episode(task, game.play)) for game in games], recorder.texts
+    """The figures of a bare model's games, played together, and its replies as they came."""
+    task = task_of(habit)
+    games = play_together(task, PlayerSpec(model), seeds)
+    rounds = zip_longest(*([turn.reply.text for turn in game.turns] for game in games))
+    texts = [text for replies in rounds for text in replies if text is not None]
+    return [measure(episode(task, game.play)) for game in games], texts
 
 
 def summarize(
