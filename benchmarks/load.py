@@ -170,12 +170,6 @@ def is_same(new: Any) -> bool:
     return new is None or (isinstance(new, dict) and new.keys() <= {"__type__", "props"})
 
 
-def merge(before: list[Any], after: list[Any]) -> list[Any]:
-    """The outputs after a second event of the same components; what it leaves alone stays."""
-    pairs = zip(before, after, strict=False)
-    return [old if is_same(new) else new for old, new in pairs]
-
-
 # What visitors do
 
 
@@ -319,7 +313,8 @@ class Tab:
             followers.append(self.script.model_reply)
         for follower in followers:
             after = await self.fire(follower)
-            outputs = merge(outputs or after, after)
+            pairs = zip(outputs or after, after, strict=False)
+            outputs = [old if is_same(new) else new for old, new in pairs]
         return outputs
 
     async def begin(self, number: int, model: bool) -> list[Any]:
@@ -547,19 +542,6 @@ async def play_mix(
             "memory": memory}  # fmt: skip
 
 
-def play_on_fresh_page(name: str, seconds: float) -> dict[str, Any]:
-    """Play a mix on a fresh page."""
-    with running_app(environment=TRUSTED) as page:
-        played = asyncio.run(play_mix(name, seconds, page.address, page.pid))
-    return {"state": "now", "commit": provenance()["commit"], **played}
-
-
-def print_mix(mix: Mapping[str, Any]) -> None:
-    """Print the actions of a mix, failures with their reasons, and the growth of memory."""
-    print(f"{mix['name']}, {mix['seconds']:g} s: {mix['about']}", flush=True)
-    print(*lines(rows_in(mix)), sep="\n")
-
-
 def main() -> None:
     """Play the mixes, print each, and save them where the options say so."""
     parser = argparse.ArgumentParser(description="Many visitors of the page at once.")
@@ -570,8 +552,10 @@ def main() -> None:
     mixes: list[dict[str, Any]] = []
     for name in options.mix:
         seconds = options.seconds * MIXES[name].part
-        mixes.append(play_on_fresh_page(name, seconds))
-        print_mix(mixes[-1])
+        with running_app(environment=TRUSTED) as page:
+            mix = asyncio.run(play_mix(name, seconds, page.address, page.pid))
+        mixes.append({"state": "now", "commit": provenance()["commit"], **mix})
+        print(f"{name}, {mix['seconds']:g} s: {mix['about']}", *lines(rows_in(mix)), sep="\n")
     if options.save:
         config = {"seconds": options.seconds, "mixes": options.mix}
         save(FILE, config, {"machine": machine(), "mixes": mixes})

@@ -4,10 +4,10 @@
 tasks by name. `bazaar/` is bargaining over one item, `arena/` the market of GPU time.
 `amounts.py` holds formulas that both use, `language/` finds prices in text. Each game has its
 prompt for language models, `bazaar/prompt.py` and `arena/prompt.py`; `chat.py` is a game by chat,
-`fingerprint.py` tells by play whether two rows mean the same game. `__all__` is the whole public
-interface; the arena's names stand under `env.arena`, those of the open market under `env.market`
-and `env.speech`; names of the prompts, the broker, fingerprints and `language/` are taken from
-their modules.
+`fingerprint.py` tells by play whether two rows mean the same game. What is imported here is the
+whole public interface; the arena's names stand under `env.arena`, those of the open market under
+`env.market` and `env.speech`; names of the prompts, the broker, fingerprints and `language/` are
+taken from their modules.
 """
 
 from . import arena, fingerprint
@@ -46,74 +46,3 @@ from .rollout import (
     rollout,
 )
 from .tasks import ARENA_TASKS, BAZAAR_TASKS, TASKS, get_task, prompt_of
-
-__all__ = [
-    "ALL_MARKETS",
-    "ARENA_TASKS",
-    "BAZAAR_TASKS",
-    "CATALOGUE",
-    "EXTRAS",
-    "MARKETS",
-    "MARKETS_3",
-    "TASKS",
-    "TYPES",
-    "Accept",
-    "Bazaar",
-    "ChatGame",
-    "Deal",
-    "EndReason",
-    "Env",
-    "Episode",
-    "IllegalAction",
-    "Instance",
-    "Item",
-    "Move",
-    "Observation",
-    "Offer",
-    "Play",
-    "Policy",
-    "Table",
-    "Task",
-    "Tells",
-    "TimeDependent",
-    "Turn",
-    "WalkAway",
-    "advance",
-    "agent_stream",
-    "aggressive",
-    "amount_of",
-    "arena",
-    "arena_prompt",
-    "bazaar_prompt",
-    "begin",
-    "bonus",
-    "classic_seller",
-    "conceded",
-    "corpus",
-    "count_bids",
-    "customers",
-    "ear",
-    "episode",
-    "fingerprint",
-    "get_task",
-    "group_digits",
-    "instance_stream",
-    "market",
-    "move",
-    "naive",
-    "new_chat",
-    "package_gain",
-    "people",
-    "prompt_of",
-    "refuse_constant",
-    "rollout",
-    "rule_based",
-    "rupees",
-    "seed_of",
-    "shares",
-    "smart",
-    "speech",
-    "standing_offer",
-    "with_seller_type",
-    "zopa_width",
-]  # fmt: skip

@@ -233,17 +233,18 @@ def get_policy(task: Task, name: str) -> Policy:
     game = game_of(task)
     if is_model(name):
         return player_spec(name).policy(game)
-    if ACTS.fullmatch(name) and not game.has_wrappers:
+    through_acts = ACTS.fullmatch(name)
+    if through_acts and not game.has_wrappers:
         raise ValueError(f"acts are words about a price; the {game.name} is played without them")
     policies = {**scripts_of(task), **planners_of(task)}
-    policy = script(policies, name)
+    policy = policies.get(through_acts[1] if through_acts else name)
     if policy is None:
-        through_acts = "acts(NAME) for one of them through words; " if game.has_wrappers else ""
+        acts = "acts(NAME) for one of them through words; " if game.has_wrappers else ""
         raise ValueError(
             f"no policy {name!r} for the {task.learner} of {task.name}; policies are"
-            f" {', '.join(policies)}; {through_acts}{describe_models()}"
+            f" {', '.join(policies)}; {acts}{describe_models()}"
         )
-    return policy
+    return Acts(policy) if through_acts else policy
 
 
 def sit(task: Task, name: str) -> Callable[[int], Policy]:
@@ -255,16 +256,6 @@ def sit(task: Task, name: str) -> Callable[[int], Policy]:
         return partial(play_informed, task)
     policy = get_policy(task, name)
     return lambda seed: policy
-
-
-def script(policies: Mapping[str, Policy], name: str) -> Policy | None:
-    """The policy called `name`, for "acts(linear)" the one called "linear" through language.
-
-    None where `policies` has none of that name.
-    """
-    through_acts = ACTS.fullmatch(name)
-    policy = policies.get(through_acts[1] if through_acts else name)
-    return Acts(policy) if through_acts and policy is not None else policy
 
 
 def against(task: Task, name: str) -> Task:

@@ -68,17 +68,3 @@ from .types import (
     live_hours,
 )
 from .world import ARCHETYPES, Size, batna_in_surge
-
-__all__ = [
-    "ACTIONS_PER_ROUND", "ARCHETYPES", "CHARACTERS", "COMPONENTS", "CONDITIONS", "DEGRADATION",
-    "DIMENSIONS", "ENERGY_RESERVE", "FREE", "HONEST", "JUDGE_MEMORY", "KINDS", "LATE", "LIVE",
-    "LONGEST_MESSAGE", "PLAN_WEIGHT", "SENTENCES", "SIZES", "SPIKE", "SWAY", "TOTAL",
-    "URGENT_WITHIN", "Action", "Block", "Breakdown", "Coalition", "Decision",
-    "GpuBudgetNegotiationEnv", "Job", "Kind", "Lab", "Malformed", "Market", "Message",
-    "Observation", "Offer", "Own", "Part", "Plan", "Result", "Shock", "Size", "State", "accepts",
-    "action_fault", "action_from", "award", "batna_in_surge", "best_plan", "booked_value",
-    "booking_gain", "claims", "decide", "episode_rewards", "held_out", "hours", "is_requestable",
-    "judge", "legal_actions", "live_hours", "loss_by_delay", "margin", "offer_gain", "own_plan",
-    "pitch_of", "purse", "regard", "reward", "scripted_lab", "spare_blocks", "total", "trade_gain",
-    "usable_blocks", "usual_strategy",
-]  # fmt: skip

@@ -140,7 +140,7 @@ def headline(comparison: Artifact) -> str:
 
 
 def mix(run: Artifact) -> Markup:
-    """Counts of a run's training data by task, move and judge."""
+    """Counts of a run's training data by task and move."""
     data, parts = run.data, {}
     if data.rows:
         parts = {"task": data.rows.task, "move": data.rows.moves}
@@ -152,7 +152,7 @@ def mix(run: Artifact) -> Markup:
             for number, each in enumerate(data.rounds, 1)
         }
     elif pairs := data.pairs:
-        parts = {"task": pairs.task, "move of the better reply": pairs.moves, "judge": pairs.judge}
+        parts = {"task": pairs.task, "move of the better reply": pairs.moves}
     rows = [
         (part, name, f"{number:,}")
         for part, counts in parts.items()

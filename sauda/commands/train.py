@@ -2,7 +2,6 @@
 
 import argparse
 import json
-import sys
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, field, fields, make_dataclass, replace
@@ -10,8 +9,13 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, get_args
 
-from sauda.commands.console import add_command, mean_with_interval, save_measured
-from sauda.llm.model import CannotLoad, NoWeights, smollm2
+from sauda.commands.console import (
+    add_command,
+    mean_with_interval,
+    save_measured,
+    with_reason,
+)
+from sauda.llm.model import smollm2
 from sauda.records.store import load, new_artifact, sha256, write
 from sauda.train.dialogues import SOURCES, from_file, load_dialogues, load_shipped, report_use
 
@@ -29,7 +33,6 @@ TRAINED = {
     "ear": "the classifier of sentences, by logistic regression",
     "judge": "no training: regret and price error of published runs' adapters, measured again",
 }
-FAILURES = (CannotLoad, NoWeights, OSError, MemoryError)  # with a reason to print
 SIMPLE = (int, float, str, bool)  # types of a setting that is an option, alone or in a tuple
 
 
@@ -61,23 +64,19 @@ def add(commands: Any) -> None:
         )
 
 
+@with_reason
 def train(options: argparse.Namespace) -> int:
-    """Train one stage and print its figures; exit status 1, with the reason, where it cannot."""
-    try:
-        if options.stage in SMALL:
-            argparse.ArgumentParser(
-                f"python -m sauda train {options.stage}",
-                description=f"{TRAINED[options.stage]}; it has no settings.",
-            ).parse_args(options.options)
-            return SMALL[options.stage]()
-        if options.stage == "judge":
-            parser = argparse.ArgumentParser("python -m sauda train judge")
-            parser.add_argument("runs", nargs="+", help="such as sft")
-            return judge(parser.parse_args(options.options).runs)
-        return train_stage(options.stage, options.options)
-    except FAILURES as error:
-        print(f"sauda: {error or type(error).__name__}", file=sys.stderr)
-        return 1
+    """Train one stage and print its figures."""
+    parser = argparse.ArgumentParser(
+        f"python -m sauda train {options.stage}", description=TRAINED[options.stage]
+    )
+    if options.stage in SMALL:
+        parser.parse_args(options.options)  # it has no settings
+        return SMALL[options.stage]()
+    if options.stage == "judge":
+        parser.add_argument("runs", nargs="+", help="such as sft")
+        return judge(parser.parse_args(options.options).runs)
+    return train_stage(options.stage, options.options)
 
 
 def read_settings(stage: str, arguments: Sequence[str]) -> tuple[Any, argparse.Namespace]:
@@ -179,15 +178,11 @@ def selector() -> int:
     return 0
 
 
-def weights(options: argparse.Namespace) -> int:
-    """Print where the small base model is; exit status 1 if it is not available."""
-    try:
-        base = smollm2()
-    except NoWeights as error:
-        print(f"sauda: {error}", file=sys.stderr)
-        return 1
+@with_reason
+def weights(options: argparse.Namespace) -> None:
+    """Print where the small base model is."""
+    base = smollm2()
     print(f"{base.folder}\nsha256 {base.sha256}\nfrom {base.origin}")
-    return 0
 
 
 def examples(options: argparse.Namespace) -> int:

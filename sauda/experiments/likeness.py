@@ -25,14 +25,13 @@ AFTER = ("first bid", "rise", "stand")  # what is answered
 LIKELY = (0.25, 1.3)  # shares of the list price that a price lies in; others are mistakes of labels
 SAME = 0.005  # share of the list price: a change of less is none
 GAMES = 4000  # simulated
-HALVES = ("fitted", "held out")
 
 
 class Reply(NamedTuple):
     """A bid and what a person answered; prices are shares of the list price."""
 
     game: int
-    half: int  # index into HALVES
+    half: int  # 0 is fitted to, 1 held out
     number: int  # of the bid in its dialogue, from 1
     ask: float  # before the bid
     before: float  # the best bid before it, 0 for none
@@ -196,15 +195,10 @@ def distributions(replies: Sequence[Reply]) -> dict[str, np.ndarray]:
     }  # fmt: skip
 
 
-def farthest(a: np.ndarray, b: np.ndarray) -> float:
-    """The Kolmogorov-Smirnov distance of two samples."""
-    at = np.sort(np.concatenate([a, b]))
-    below = (np.searchsorted(np.sort(x), at, "right") / len(x) for x in (a, b))
-    return float(np.abs(np.subtract(*below)).max())
-
-
 def compare(replies: Sequence[Reply]) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """The tables `answers` and `distances`."""
+    from scipy.stats import ks_2samp  # slow to import
+
     fitted, held_out = ([row for row in replies if row.half == half] for half in (0, 1))
     played = simulate(fitted)
     answers, distances = [], []
@@ -222,13 +216,17 @@ def compare(replies: Sequence[Reply]) -> tuple[list[dict[str, Any]], list[dict[s
             "distance": round(float(np.abs(c - b).sum() / 2), 4),
             "between_halves": round(float(np.abs(a - b).sum() / 2), 4),
         })  # fmt: skip
+
+    def farthest(x: np.ndarray, y: np.ndarray) -> float:
+        return round(float(ks_2samp(x, y, method="asymp").statistic), 4)
+
     samples = [distributions(rows) for rows in (fitted, held_out, played)]
     for name in samples[0]:
         a, b, c = (sample[name] for sample in samples)
         distances.append({
             "of": name, "n": len(b), "people": round(float(b.mean()), 4),
-            "simulated": round(float(c.mean()), 4), "distance": round(farthest(b, c), 4),
-            "between_halves": round(farthest(a, b), 4),
+            "simulated": round(float(c.mean()), 4), "distance": farthest(b, c),
+            "between_halves": farthest(a, b),
         })  # fmt: skip
     return answers, distances
 

@@ -9,8 +9,8 @@ not know, or gives its limit away.
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from itertools import groupby, product
+from dataclasses import dataclass, replace
+from itertools import groupby, product, zip_longest
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -21,7 +21,6 @@ from env import (
     Episode,
     Observation,
     Offer,
-    Policy,
     Task,
     WalkAway,
     ear,
@@ -34,7 +33,7 @@ from env import (
 from sauda.experiments.base import experiment
 from sauda.experiments.role_play import Recorded
 from sauda.llm.turn import PlayerSpec
-from sauda.llm.types import BatchGenerate, Messages, Reply, Schema
+from sauda.llm.types import BatchGenerate
 from sauda.played import models_behind, people_prompt, play_together
 from sauda.players import get_policy, is_model, player_spec
 from sauda.records import progress
@@ -54,7 +53,6 @@ class Habit(NamedTuple):
     opening: float
     goes_on: Callable[[Observation], float]  # its next ask, before it is held to what is legal
     says: tuple[str, ...]
-    concedes: bool = True
 
 
 def by(share: float, every: int = 1) -> Callable[[Observation], float]:
@@ -85,9 +83,9 @@ def splitter(obs: Observation) -> float:
 
 HABITS: Mapping[str, Habit] = {
     "concedes evenly": Habit(1.0, by(1.0), ("Take it, I came down.", "A bit less, then.")),
-    "concedes late": Habit(1.0, late, ("Let us see.", "I have time."), False),
-    "wall": Habit(1.0, by(0.0), ("That is my price.", "It stays as it is."), False),
-    "mirrors": Habit(1.1, mirror, ("You move, I move.", "As you do, so do I."), False),
+    "concedes late": Habit(1.0, late, ("Let us see.", "I have time.")),
+    "wall": Habit(1.0, by(0.0), ("That is my price.", "It stays as it is.")),
+    "mirrors": Habit(1.1, mirror, ("You move, I move.", "As you do, so do I.")),
     "splits": Habit(1.0, splitter, ("Let's meet in the middle.", "Half and half.")),
     "opens absurdly": Habit(3.0, by(1.0), ("It is precious.", "Fine, less.")),
     "apologises": Habit(1.0, by(0.6), ("Sorry, that's the best I can do.", "So sorry, truly.")),
@@ -231,33 +229,15 @@ def _row(player: str, habit: str, games: Sequence[Figures]) -> dict[str, Any]:
     }
 
 
-@dataclass(frozen=True)
-class Recorder:
-    """A model whose replies are kept in their order."""
-
-    model: BatchGenerate
-    texts: list[str] = field(default_factory=list)
-
-    def batch(
-        self, chats: Sequence[Messages], seeds: Sequence[int], schemas: Sequence[Schema | None]
-    ) -> list[Reply]:
-        replies = self.model.batch(chats, seeds, schemas)
-        self.texts.extend(reply.text for reply in replies)
-        return replies
-
-
 def play_model(
     model: BatchGenerate, habit: str, seeds: Sequence[int]
 ) -> tuple[list[Figures], list[str]]:
-    """The figures of a bare model's games, played together, and its replies in their order."""
-    task, recorder = task_of(habit), Recorder(model)
-    games = play_together(task, PlayerSpec(recorder), seeds)
-    return [measure(episode(task, game.play)) for game in games], recorder.texts
-
-
-def play_script(policy: Policy, habit: str, seeds: Sequence[int]) -> list[Figures]:
-    """The figures of the games of a script or a planner."""
-    return [measure(rollout(task_of(habit), policy, seed)) for seed in seeds]
+    """The figures of a bare model's games, played together, and its replies as they came."""
+    task = task_of(habit)
+    games = play_together(task, PlayerSpec(model), seeds)
+    rounds = zip_longest(*([turn.reply.text for turn in game.turns] for game in games))
+    texts = [text for replies in rounds for text in replies if text is not None]
+    return [measure(episode(task, game.play)) for game in games], texts
 
 
 def summarize(
@@ -271,7 +251,8 @@ def summarize(
             played[name, habit], texts = play_model(models(name, habit), habit, seeds)
             replies.append({"player": name, "habit": habit, "texts": texts})
         else:
-            played[name, habit] = play_script(get_policy(get_task(TASK), name), habit, seeds)
+            policy, task = get_policy(get_task(TASK), name), task_of(habit)
+            played[name, habit] = [measure(rollout(task, policy, seed)) for seed in seeds]
     return {"rows": rows_of(played), "replies": replies}
 
 

@@ -1,28 +1,19 @@
 """How well dialogue acts, prices and tells are read, against labels: `acts` and `language`.
 
 `acts`: the annotations of CraigslistBargains were made by the published rules of He et al. (2018),
-not by people, and the rules of `sauda.language.acts` follow those; the prices are found by another
-reader. So the accuracy says how far both agree, and "right" means as annotated. The dialogues are
-split in half by a digest of their posting: the tuning part was looked at while the rules were
-written, the held-out part was only scored. Turns with words count; a pressed button needs no
-reading. The dialogues are not shipped, so `python -m sauda acts --data FILE` makes the artifact. It
-holds counts, from which its figures follow.
+which those of `sauda.language.acts` follow, and not by people: "right" means as annotated. Turns
+with words count. A digest of the posting splits the dialogues; the held-out half was only scored.
+They are not shipped: `python -m sauda acts --data FILE` makes the artifact, which holds counts.
 
-`language`: the sentences in `language/labelled.csv` were written for this project: buyers and
-sellers in English, Hinglish and Devanagari, a third of them with nothing to read or with a trap.
-`signals` are those of the whole sentence; `price` is the one amount it puts on the table, whoever
-named it. A hash of the text decides the split. The whole set was written before the lexicon; the
-lexicon was written with the dev rows in sight and with real English dialogues (CraigslistBargains,
-none of which is copied) to find false alarms. The held-out rows were scored before and after a last
-round of those, with equal figures, and none was looked at. Still, one author wrote both within the
-hour and had the sentences in mind, so the held-out figures flatter us: strangers' wording does
-worse. Whoever changes the lexicon because of a held-out row says so here.
+`language`: `language/labelled.csv` was written for this project. `signals` are those of the whole
+sentence, `price` is the one amount it puts on the table, whoever named it; a hash of the text
+decides the split. The lexicon was written with the dev rows in sight, and no held-out row was
+looked at. Still, one author wrote both, so the held-out figures flatter us. Whoever changes the
+lexicon because of a held-out row says so here.
 
-The sentences in `language/labelled_blind.csv` are by a writer who never saw the reader and split
-them. Each is labelled for one thing: its price, by the kind of sentence, or its signals (kind
-"tells"). Price and tell rules were widened with its dev rows in sight; its held-out rows were
-scored once, after the rules were final, and never read. Its labels of wear and of good condition
-are one signal here.
+`language/labelled_blind.csv` is by a writer who never saw the reader. Each sentence is labelled for
+one thing: its price, by the kind of sentence, or its signals (kind "tells", in which wear and good
+condition are one). Its held-out rows were scored once, after the rules were final.
 """
 
 import re

@@ -7,7 +7,7 @@ costs least, until a drop costs more than `TOLERATED`; what remains is the small
 
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import fields, replace
+from dataclasses import asdict, fields, replace
 from functools import partial
 from typing import Any
 
@@ -109,8 +109,8 @@ def simplest(
     played = play_cells(play, dict.fromkeys(names.values(), seeds), workers)
     won = {name: np.array(played[player]) for name, player in names.items()}
     return {
-        "numbers": numbers_of(whole),
-        "silent": numbers_of(silent),
+        "numbers": asdict(whole),
+        "silent": asdict(silent),
         "dropped": dropped,
         "kept": [name for name, neutral in NEUTRAL.items() if getattr(smallest, name) != neutral],
         "rows": [
@@ -119,8 +119,3 @@ def simplest(
             for name, values in won.items()
         ],
     }  # fmt: skip
-
-
-def numbers_of(rule: Ruled) -> dict[str, float]:
-    """The numbers of a rule by name."""
-    return {each.name: getattr(rule, each.name) for each in fields(rule)}

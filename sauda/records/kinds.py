@@ -68,15 +68,13 @@ ROOT = Path(__file__).resolve().parents[2] / "artifacts"
 RUN = "training_run/1"  # of a player; such a file is listed once it is there
 
 
-LISTED = [
-    Entry(**row | {"command": f"python -m {row['command']}"})
+LISTED = {
+    row["file"]: Entry(**row | {"command": f"python -m {row['command']}"})
     for row in read_table(Path(__file__).with_name("files.csv"))
-]
-ENTRIES = {
-    entry.file: entry for entry in LISTED if entry.kind != RUN or (ROOT / entry.file).exists()
 }
+ENTRIES = {file: e for file, e in LISTED.items() if e.kind != RUN or (ROOT / file).exists()}
 FILES = tuple(ENTRIES[file] for file in sorted(ENTRIES))
-MODULES = {entry.kind: entry.module for entry in LISTED}
+MODULES = {entry.kind: entry.module for entry in LISTED.values()}
 
 
 class Kinds(dict[str, Kind]):
@@ -102,63 +100,21 @@ def training_runs() -> list[str]:
     return [file.removeprefix("training/").removesuffix(".json") for file in files]
 
 
-# Control runs of a role, with less of the schedule: by the end of their names, the options of the
-# command.
-CONTROLS = {
-    "-control": " --no-schedule",
-    "-one-cycle": " --cycles 1",
-    "-one-rate": " --layer-decay 1",
-}
-
-
-# Runs by the names that `name` of their settings gives them.
-_OF_MODEL = r"(?:-(?!full\b|seed\d|from-)(?P<model>[\w.-]+?))?"
-NAMED_RUNS = (
-    (
-        re.compile(
-            r"training/(?P<stage>roles)-(?P<role>buyer|seller|opener|responder|generalist)"
-            rf"(?P<control>{'|'.join(CONTROLS)})?(?:-(?P<source>[a-z]+(?:_[a-z]+)+))?{_OF_MODEL}"
-            r"(?:-seed(?P<seed>\d+))?\.json"
-        ),
-        "role_run/1",
-        "A training run of a role",
-    ),
-    (
-        re.compile(
-            rf"training/(?P<stage>sft|form|reward|distill|people|talks|grpo|dpo)(?:-(?P<game>arena))?{_OF_MODEL}"
-            r"(?P<full>-full)?(?:-seed(?P<seed>\d+))?(?:-from-(?P<init>[\w.-]+))?\.json"
-        ),
-        RUN,
-        "A training run",
-    ),
-)
-
-
-def command_of(run: Mapping[str, str]) -> str:
-    """The command that makes a run, by the parts of its name; "" for a part that is not there."""
-    init = "''" if run.get("init") == "base" else run.get("init")
-    options = {
-        "game": run.get("game"), "role": run.get("role"), "source": run.get("source"),
-        "data": "FILE" if run.get("source") else "", "model": run["model"],
-        "init-adapter": init, "seed": run["seed"],
-    }  # fmt: skip
-    words = [f"--{name} {value}" for name, value in options.items() if value]
-    flags = CONTROLS.get(run.get("control", ""), "") + " --full-fine-tuning" * bool(run.get("full"))
-    return " ".join(["python -m sauda train", run["stage"], *words]) + flags
+STAGES = "roles|sft|form|reward|distill|people|talks|grpo|dpo"
+OWN_RUN = re.compile(rf"training/({STAGES})\b[\w.-]*\.json")  # named by its stage and settings
 
 
 def entry(file: str) -> Entry:
     """The registered line on `file`; raises ArtifactError for a file it does not know.
 
     An evaluation of one's own may be called evaluation/NAME.json; one of the arena
-    evaluation/arena-NAME.json; a run of another model training/STAGE-NAME.json, that of a role
-    training/roles-ROLE-NAME.json.
+    evaluation/arena-NAME.json; a run of training is training/STAGE-NAME.json.
     """
-    if file in ENTRIES:
-        return ENTRIES[file]
-    for pattern, kind, about in NAMED_RUNS:
-        if run := pattern.fullmatch(file):
-            return Entry(file, kind, command_of(run.groupdict("")), about, "")
+    if file in LISTED:
+        return LISTED[file]
+    if run := OWN_RUN.fullmatch(file):
+        kind = "role_run/1" if run[1] == "roles" else RUN
+        return Entry(file, kind, "python -m sauda train STAGE", "A training run of one's own", "")
     if run := re.fullmatch(r"evaluation/(arena-)?[\w-]+\.json", file):
         kind, family = ("arena/2", " --family arena") if run[1] else ("evaluation/1", "")
         command = f"python -m sauda evaluate{family} --out {file}"

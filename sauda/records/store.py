@@ -245,8 +245,8 @@ def provenance(module: str = "sauda") -> dict[str, Any]:
     arguments = [Path(word).name if Path(word).is_absolute() else word for word in sys.argv[1:]]
     return {
         "command": shlex.join(["python", "-m", module, *arguments]),
-        "commit": _git("rev-parse", "HEAD"),
-        "dirty": None if (status := _git("status", "--porcelain", "--", ".", ":!artifacts")) is None
+        "commit": git("rev-parse", "HEAD"),
+        "dirty": None if (status := git("status", "--porcelain", "--", ".", ":!artifacts")) is None
         else bool(status),
         "created": now(),
         "device": device(),
@@ -282,7 +282,7 @@ def now() -> str:
     return datetime.now(UTC).isoformat(timespec="seconds")
 
 
-def _git(*arguments: str) -> str | None:
+def git(*arguments: str) -> str | None:
     """The output of git; None where there is no git or no checkout, as on a Space."""
     command = ["git", "-C", str(REPOSITORY), *arguments]
     try:

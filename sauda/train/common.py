@@ -150,7 +150,6 @@ def run_name(
     The small model, the bazaar and the seed 0 are left out of the name. `trained_from` is the
     stage whose adapter the run trains further, where it is another than usual: grpo-from-distill.
     It comes last, since it may have a seed of its own. `full` says that all weights learn.
-    `kinds.entry` reads the settings from the name.
     """
     parts = (
         stage,

@@ -5,14 +5,10 @@
 Rafailov et al. (2023). The learner plays a game. At one of its turns it replies again several
 times, and plays each reply to the end of the game, its later tokens drawn from the same random
 numbers. The reply whose game earned most is chosen, the one whose game earned least is rejected.
-Where an endpoint is configured (SAUDA_ENDPOINT_URL), its model judges each pair in both orders and
-a pair that it would turn round is left out. Training draws pairs in proportion to the gap between
-their grades (`by_gap`).
+Training draws pairs in proportion to the gap between their grades (`by_gap`).
 """
 
 import json
-import os
-import re
 import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -25,10 +21,7 @@ import numpy as np
 
 from env import IllegalAction, get_task
 from env.bazaar.prompt import completion
-from sauda.llm.backends import ENDPOINT, check_answers, find_servers
-from sauda.llm.engine import Sampling
 from sauda.llm.turn import ModelGame, PlayerSpec, new_game, play_games, play_turn
-from sauda.llm.types import Generate, ReplyError
 from sauda.records.seeds import is_unseen_game, training_seeds
 from sauda.records.store import digest, read_lines
 from sauda.train import common
@@ -43,13 +36,6 @@ DPO_LOGGED = (
     *common.LOGGED, "rewards/margins", "rewards/accuracies", "rewards/chosen", "rewards/rejected",
 )  # fmt: skip
 PAIRS = "pairs.jsonl"  # in a run's folder: a row per position that was compared
-JUDGING = Sampling(temperature=0.0, max_new_tokens=8)
-QUESTION = (
-    "A buyer haggles. Below is the talk so far and two replies the buyer could give. Which one "
-    "gets the buyer the better deal? Answer with one letter, A or B.\n\n"
-    "{chat}\n\nA: {first}\nB: {second}"
-)
-ANSWER = re.compile(r"\W*(?:answer\W*)?([AB])\b(?!\s+\w)", re.IGNORECASE)
 TOY = {
     "init_adapter": "", "gradient_accumulation_steps": 2, "constrained": True, "save_steps": 1,
     "acceptance_prompts": 6, "pairs": 6,
@@ -92,7 +78,7 @@ def train(settings: DPOSettings, folder: Path | None = None, resume: bool = Fals
     tokenizer = tokenizer_of(run.base)
     learner = Learner(network, tokenizer, run.base, settings.sampling)
     player = PlayerSpec(learner, settings.constrained)
-    pairs = collect(settings, player, run.folder / PAIRS, configured_judge())
+    pairs = collect(settings, player, run.folder / PAIRS)
     if run.base.device == "cpu":
         network.config.use_cache = False
     trainer = DPOTrainer(
@@ -130,15 +116,6 @@ def train(settings: DPOSettings, folder: Path | None = None, resume: bool = Fals
     return common.save_run(run, trainer, check_player(run, served) | figures, DPO_LOGGED)
 
 
-def configured_judge(environment: Mapping[str, str] = os.environ) -> Generate | None:
-    """The endpoint's model that judges pairs; None where none is configured.
-
-    Raises CannotLoad where one is configured and does not answer.
-    """
-    endpoints = find_servers(environment, JUDGING)
-    return check_answers(endpoints[ENDPOINT]) if ENDPOINT in endpoints else None
-
-
 def by_gap(pairs: Sequence[Mapping[str, Any]], seed: int) -> list[Mapping[str, Any]]:
     """A sample of `pairs` of the same size, with replacement, in proportion to their gaps.
 
@@ -150,13 +127,11 @@ def by_gap(pairs: Sequence[Mapping[str, Any]], seed: int) -> list[Mapping[str, A
     return [pairs[number] for number in drawn]
 
 
-def collect(
-    settings: DPOSettings, player: PlayerSpec, file: Path, judge: Generate | None = None
-) -> list[dict[str, Any]]:
+def collect(settings: DPOSettings, player: PlayerSpec, file: Path) -> list[dict[str, Any]]:
     """Add the missing pairs to `file`, each batch as it is found, and return all pairs.
 
-    Raises Stopped where `settings.patience` positions in a row give no pair, or where the judge
-    fails, and ValueError where the training seeds run out.
+    Raises Stopped where `settings.patience` positions in a row give no pair, and ValueError where
+    the training seeds run out.
     """
     known, fruitless = read_lines(file), 0
     tried = {(row["task"], row["seed"]) for row in known}
@@ -172,13 +147,6 @@ def collect(
         rows = list(pair_instances(settings, player, list(islice(untried, settings.batch_size))))
         spent = time.monotonic() - started
         for row in rows:
-            try:
-                row = approve(row, judge)
-            except ReplyError as error:
-                raise common.Stopped(
-                    f"the judge gave no answer: {error}; {len(pairs)} pairs are kept in {file},"
-                    " continue with --resume"
-                ) from error
             common.append(file, row | {"seconds": round(spent / len(rows), 3)})
             fruitless = 0 if "chosen" in row else fruitless + 1
             if "chosen" in row:
@@ -243,19 +211,6 @@ def _pair(settings: DPOSettings, group: Sequence[ModelGame]) -> dict[str, Any] |
     return {"chat": chat, "chosen": chosen, "rejected": rejected, "gap": round(gap, 6)}
 
 
-def approve(row: Mapping[str, Any], judge: Generate | None) -> dict[str, Any]:
-    """A `row` with the judge's verdict, if it is a pair.
-
-    A pair whose rejected reply the judge prefers in both orders is reduced to its task and seed.
-    """
-    if "chosen" not in row:
-        return dict(row)
-    verdict = judge and preference(judge, row["chat"], row["chosen"], row["rejected"])
-    if verdict == 0.0:
-        return {"task": row["task"], "seed": row["seed"]}
-    return {**row, "judge": verdict}
-
-
 def _text(game: ModelGame) -> str:
     """The first reply of a branch, in canonical form where it is a move."""
     turn = game.turns[0]
@@ -273,33 +228,13 @@ def _verb(text: str) -> str:
     return next(iter(move), "") if isinstance(move, Mapping) else ""
 
 
-def preference(
-    judge: Generate, chat: Sequence[Mapping], chosen: str, rejected: str
-) -> float | None:
-    """The share of the two orders in which a language model prefers `chosen`: 0, 0.5 or 1.
-
-    None where a reply names neither. Raises ReplyError where the model gives no reply.
-    """
-    transcript = "\n".join(f"{m['role']}: {m['content']}" for m in chat)
-    preferred = 0
-    for order, letter in (((chosen, rejected), "A"), ((rejected, chosen), "B")):
-        question = QUESTION.format(chat=transcript, first=order[0], second=order[1])
-        answer = ANSWER.match(judge([{"role": "user", "content": question}], 0).text)
-        if answer is None:
-            return None
-        preferred += answer[1].upper() == letter
-    return preferred / 2
-
-
 def summarize_pairs(pairs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """The number of pairs by task and by the chosen move, their mean gap and their hash."""
     content = [{k: v for k, v in row.items() if k != "seconds"} for row in pairs]
-    verdicts = [row["judge"] for row in pairs if row["judge"] is not None]
     return {
         "n": len(pairs),
         "task": dict(sorted(Counter(row["task"] for row in pairs).items())),
         "moves": dict(sorted(Counter(_verb(row["chosen"]) for row in pairs).items())),
         "gap": round(float(np.mean([row["gap"] for row in pairs])), 4),
-        "judge": {"n": len(verdicts), "agrees": float(np.mean(verdicts))} if verdicts else None,
         "sha256": digest(content),
     }

@@ -66,7 +66,7 @@ def examples(rows: Sequence[corpus.Row], rng: np.random.Generator) -> Iterator[t
             yield with_slip(row.text, rng), row.meaning
 
 
-def matrix(texts: Sequence[str], rarity: np.ndarray | None = None) -> tuple[Any, np.ndarray]:
+def matrix(texts: Sequence[str]) -> tuple[Any, np.ndarray]:
     """The features of texts, weighed by their rarity, each row of length 1; and that rarity."""
     from scipy.sparse import csr_matrix, diags
 
@@ -75,9 +75,8 @@ def matrix(texts: Sequence[str], rarity: np.ndarray | None = None) -> tuple[Any,
     counts = csr_matrix(
         (np.ones(ends[-1]), np.concatenate(rows), ends), shape=(len(rows), ear.BUCKETS)
     )
-    if rarity is None:
-        often = np.asarray(counts.sum(0)).ravel()
-        rarity = np.log((1 + len(rows)) / (1 + often)).astype(np.float16)
+    often = np.asarray(counts.sum(0)).ravel()
+    rarity = np.log((1 + len(rows)) / (1 + often)).astype(np.float16)
     weighed = counts.multiply(rarity.astype(float)).tocsr()
     norms = np.sqrt(np.asarray(weighed.multiply(weighed).sum(1)).ravel())
     return diags(1 / np.maximum(norms, 1e-9)) @ weighed, rarity

@@ -37,7 +37,7 @@ from sauda.llm.turn import ModelGame, PlayerSpec, play_turn
 from sauda.train import grpo
 from sauda.train.checks import agreements
 from sauda.train.common import Run, option
-from sauda.train.form_rows import random_reply
+from sauda.train.form import random_reply
 from sauda.train.grpo import Games, GRPOSettings
 from sauda.train.model import Learner
 from sauda.train.people_rows import task_of

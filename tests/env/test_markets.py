@@ -31,6 +31,7 @@ from env import (
 from sauda.policies import SLOW, SLOW_PACKAGES
 from sauda.policies.listener import Informed, believe, is_deaf, solve
 from sauda.records.seeds import deal_at
+from tests.support.market_games import bids
 
 SECOND, THIRD = ([get_task(f"bazaar/{name}") for name in names] for names in (MARKETS, MARKETS_3))
 OPEN, MUTE, PEOPLE = map(get_task, ("bazaar/open-3", "bazaar/mute-3", "bazaar/people"))
@@ -45,22 +46,6 @@ LINES = ("", *(corpus.buyer_line(act, 900, 0.3) for act in ear.ACTS))
 WORDS = st.lists(st.sampled_from(LINES), min_size=1, max_size=4)
 HIDDEN = {field.name for field in fields(market.Stance)} - {"reservation", "deadline", "rounds"}
 QUESTION, INSULT = "What did you pay for it yourself?", "You are a thief."
-
-
-def bids(task, seed, shares, words=("",), packages=(frozenset(),), overbids=False):
-    """The game of a buyer that bids these shares of the opening ask, with these words, over again.
-
-    Within its purse, and below the ask unless it `overbids`.
-    """
-
-    def policy(obs, rng):
-        number = obs.round
-        most = min(obs.own["purse"], obs.opening_ask if overbids else obs.ask - 1)
-        price = max(1, min(round(shares[number % len(shares)] * obs.opening_ask), most))
-        package = packages[number % len(packages)] if obs.table.extras else frozenset()
-        return Offer(price, words[number % len(words)], package)
-
-    return rollout(task, policy, seed)
 
 
 @given(MARKET, SEEDS, SHARES, HELD, WORDS, st.booleans())
@@ -234,19 +219,6 @@ def test_whoever_leaves_says_a_reason_that_is_its_own(task, reasons):
             assert reason != "rival" or own["stance"].rival
             told[reason] += 1
     assert told.keys() == reasons
-
-
-@pytest.fixture
-def spoken(monkeypatch):
-    """What sellers mean to say, as (speech, ask), in order."""
-    said, line = [], corpus.line
-
-    def listened(meant, ask, *rest):
-        said.append((meant, ask))
-        return line(meant, ask, *rest)
-
-    monkeypatch.setattr(corpus, "line", listened)
-    return said
 
 
 @pytest.mark.parametrize("task", [OPEN, PEOPLE], ids=["open", "people"])

@@ -16,7 +16,6 @@ from env import (
     Turn,
     WalkAway,
     begin,
-    corpus,
     ear,
     get_task,
     market,
@@ -38,6 +37,7 @@ from sauda.policies.packages import (
 )
 from sauda.records.seeds import deal_at
 from sauda.serve import game as served
+from tests.support.market_games import bids
 
 PACKAGE, MUTE = get_task("bazaar/package"), get_task("bazaar/package-mute")
 SEEDS = st.integers(0, 10**6)
@@ -45,21 +45,9 @@ SHARES = st.lists(st.floats(0.05, 1.3), min_size=1, max_size=12)
 HELD = st.lists(st.frozensets(st.sampled_from(EXTRAS)), min_size=1, max_size=4)
 
 
-def bids(task, seed, prices, packages=(frozenset(),), words=("",)):
-    """The game of a buyer that bids shares of the opening ask for packages, with words, in turn."""
-
-    def policy(obs, rng):
-        price = round(prices[obs.round % len(prices)] * obs.opening_ask)
-        package = packages[obs.round % len(packages)]
-        text = words[obs.round % len(words)]
-        return Offer(max(1, min(price, obs.own["purse"])), text, package)
-
-    return rollout(task, policy, seed)
-
-
 @given(SEEDS, SHARES, HELD)
 def test_a_deal_earns_the_buyers_share_of_what_there_is_to_share(seed, prices, packages):
-    final = bids(PACKAGE, seed, prices, packages).final
+    final = bids(PACKAGE, seed, prices, packages=packages, overbids=True).final
     (deal,), (instance,) = final.table.past, final.private["nature"]
     values, costs = instance.buyer["values"], instance.seller["costs"]
     limit = instance.buyer["reservation"]
@@ -98,16 +86,6 @@ def test_costs_and_values_are_light_or_heavy_and_independent():
 # Words
 
 
-@pytest.fixture
-def spoken(monkeypatch):
-    """What sellers mean to say, in order."""
-    said, line = [], corpus.line
-    monkeypatch.setattr(
-        corpus, "line", lambda speech, *rest: said.append(speech) or line(speech, *rest)
-    )
-    return said
-
-
 def test_a_seller_tells_one_story_of_each_extra(spoken):
     question, honest, numbers = "What would delivery cost you?", [], 0
     assert ear.act_in(question)[0] == "ask_delivery"
@@ -115,7 +93,7 @@ def test_a_seller_tells_one_story_of_each_extra(spoken):
         own = bids(PACKAGE, seed, [0.4], words=(question, "")).final.private["seller"]
         told, cost = own["told"]["delivery"], own["costs"]["delivery"]
         honest.append((own["stance"].type == "bluffer", told.honest))
-        for speech in spoken:
+        for speech, _ in spoken:
             if speech.topic == "delivery":
                 content = {"price": "price", "evade": "evade"}.get(
                     speech.content, "dear" if told.dear else "cheap"
@@ -128,7 +106,7 @@ def test_a_seller_tells_one_story_of_each_extra(spoken):
         elif told.amount:
             assert told.amount > cost + 0.17 * deal_at(PACKAGE, seed).item.list_price
         for name in EXTRAS:
-            claims = [s for s in spoken if s.topic == name and s.content in ("dear", "cheap")]
+            claims = [s for s, _ in spoken if s.topic == name and s.content in ("dear", "cheap")]
             assert len(claims) <= market.CLAIMS
         spoken.clear()
     bluffers, others = (np.mean([h for b, h in honest if b == kind]) for kind in (True, False))
@@ -139,7 +117,7 @@ def test_a_seller_tells_one_story_of_each_extra(spoken):
 def test_a_seller_that_sells_no_extras_has_no_answer_on_them(spoken):
     question = "What would delivery cost you?"
     game = bids(get_task("bazaar/open-3"), 3, [0.5], words=(question,))
-    assert not {speech.topic for speech in spoken} & set(EXTRAS)
+    assert not {speech.topic for speech, _ in spoken} & set(EXTRAS)
     own = game.final.private["seller"]
     heard = market.listen(own["stance"], game.final.table.moves, own["chance"], None,
                           market.reader(game.final.table))  # fmt: skip
@@ -147,7 +125,7 @@ def test_a_seller_that_sells_no_extras_has_no_answer_on_them(spoken):
 
 
 def test_each_change_of_the_package_tries_the_temper():
-    changing = bids(MUTE, 5, [0.3], [frozenset(), frozenset({"later"})])
+    changing = bids(MUTE, 5, [0.3], packages=[frozenset(), frozenset({"later"})])
     own, table = changing.final.private["seller"], changing.final.table
     heard = market.listen(own["stance"], table.moves, own["chance"], None, market.hear_nothing)
     changes = sum(move.agent == "buyer" for move in table.moves) - 1
@@ -283,7 +261,7 @@ def test_a_question_is_worth_most_where_the_answer_may_change_the_package():
 
 def test_in_prices_a_package_is_a_bid_for_the_bare_thing():
     package = frozenset({"delivery", "later"})
-    obs = bids(PACKAGE, 6, [0.5], [package]).trajectory("buyer")[1].observation
+    obs = bids(PACKAGE, 6, [0.5], packages=[package]).trajectory("buyer")[1].observation
     costs = {"delivery": 30, "warranty": 9, "later": 5}
     seen = in_prices(obs, costs, package)
     assert seen.table.bids == (obs.table.bids[0] - 35,)

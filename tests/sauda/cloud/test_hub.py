@@ -15,7 +15,6 @@ import httpx
 import psutil
 import pytest
 from huggingface_hub import HfApi, JobHardware
-from huggingface_hub.errors import HfHubHTTPError
 from huggingface_hub.utils import httpx as hub_http
 
 from sauda import __main__ as command
@@ -23,10 +22,10 @@ from sauda.cloud import CloudFault, space
 from sauda.cloud.jobs import (
     FLAVORS,
     Job,
-    cpu_flavors,
+    flavor,
+    flavor_for,
     shard_job,
     submit,
-    training_flavors,
     training_job,
 )
 from sauda.cloud.space import MOST_FILE, Staged, import_faults, stage, staging_faults
@@ -38,9 +37,9 @@ from tests.support.cases import cases
 ADDRESS, COMMIT = "https://example.org/me/sauda", "0" * 40
 SECRET = "hf_not_to_be_seen"
 HUB = {"bucket": "me/results", "source": ADDRESS, "revision": COMMIT, "timeout": "2h"}
-JOB = training_job(("sft",), "mini", ["l4x1", "a10g-small"], **HUB)
+JOB = training_job(("sft",), "mini", "l4x1", **HUB)
 WHAT = ["--tasks", "bazaar/open", "--policies", "linear", "wait", "--episodes", "6"]
-SHARD = shard_job(WHAT, 2, 3, flavors=cpu_flavors(["cpu-upgrade"]), **HUB)
+SHARD = shard_job(WHAT, 2, 3, flavor=flavor("cpu-upgrade"), **HUB)
 pytestmark = pytest.mark.xdist_group("model")
 
 
@@ -53,20 +52,17 @@ def shellcheck(text: str, *options: str) -> tuple[int, str]:
 
 @pytest.mark.parametrize("stages", [("sft",), STAGES])
 def test_the_scripts_pass_shellcheck(stages):
-    job = training_job(stages, "some/repository", ["l4x1"], **HUB)
+    job = training_job(stages, "some/repository", "l4x1", **HUB)
     assert shellcheck(job.script) == (0, "")
     assert shellcheck(SHARD.script) == (0, "")
 
 
-def test_flavors_are_those_of_the_hub_with_the_memory_the_cheapest_first():
+def test_flavors_are_those_of_the_hub_and_the_cheapest_that_has_the_memory_is_chosen():
     assert {f.name for f in FLAVORS} <= {hardware.value for hardware in JobHardware}
-    fit = training_flavors("8b", ["sft"])
-    assert [f.price for f in fit] == sorted(f.price for f in fit)
-    assert set(fit) == {f for f in FLAVORS if f.device == "cuda" and f.memory >= 33}
-    with pytest.raises(ValueError, match=r"needs 32 GB and a10g-small has 24"):
-        training_flavors("8b", ["sft"], ["h200", "a10g-small"])
-    with pytest.raises(ValueError, match="l4x1 has a GPU that nobody would use"):
-        cpu_flavors(["cpu-upgrade", "l4x1"])
+    fit = [f for f in FLAVORS if f.device == "cuda" and f.memory >= 33]
+    assert flavor_for("8b", ["sft"]) == min(fit, key=lambda f: f.price)
+    with pytest.raises(ValueError, match="no size is known of 'some/repository'"):
+        flavor_for("some/repository", ["sft"])
 
 
 SPACE, OID = "me/sauda", "c0ffee"
@@ -106,23 +102,9 @@ class Hub:
         return [named for called, named in self.calls if called == name]
 
 
-def refusal(code: int) -> HfHubHTTPError:
-    response = SimpleNamespace(headers={}, request=None, status_code=code)
-    return HfHubHTTPError("refused", response=response, server_message=f"told {code}")
-
-
-def hand_over(job: Job, hub: Hub, token: str = SECRET) -> list[str]:
-    """What is said while the job is submitted."""
-    said: list[str] = []
-    submit(job, hub, token, said.append)
-    return said
-
-
 def test_a_job_is_handed_over_whole_and_its_token_as_a_secret_alone():
     hub = Hub()
-    assert hand_over(replace(JOB, name="a/name"), hub) == [
-        "job 7 on l4x1, $0.80/h: https://example.org/jobs/7"
-    ]
+    assert submit(replace(JOB, name="a/name"), hub, SECRET).id == "7"
     (request,) = hub.named("run_job")
     assert (request["image"], request["name"]) == ("python:3.12", "a-name")
     assert request["command"] == ["bash", "-c", JOB.script]
@@ -133,25 +115,10 @@ def test_a_job_is_handed_over_whole_and_its_token_as_a_secret_alone():
     assert SECRET not in JOB.script
 
 
-def test_where_a_flavor_is_refused_the_next_is_asked_for_and_else_each_reason_is_told():
-    hub = Hub(run_job=[refusal(503)])
-    said = hand_over(JOB, hub)
-    assert [request["flavor"] for request in hub.named("run_job")] == ["l4x1", "a10g-small"]
-    assert said[0] == "refused l4x1: told 503"
-    assert "on a10g-small, $1.00/h" in said[1]
-    with pytest.raises(CloudFault, match=r"l4x1: told 400; a10g-small: told 503"):
-        hand_over(JOB, Hub(run_job=[refusal(400), refusal(503)]))
-    for code in (401, 402, 403, 500):  # it would not help, or could cost twice
-        hub = Hub(run_job=[refusal(code)])
-        with pytest.raises(HfHubHTTPError):
-            hand_over(JOB, hub)
-        assert len(hub.named("run_job")) == 1
-
-
 def test_a_job_without_a_token_is_refused_before_it_is_sent():
     hub = Hub()
     with pytest.raises(ValueError, match="needs a token that may write"):
-        hand_over(JOB, hub, "")
+        submit(JOB, hub, "")
     assert not hub.calls
 
 
@@ -269,8 +236,9 @@ def test_a_shard_is_kept_whatever_ended_it_and_says_where_it_could_not_be(
     assert ended.returncode == code, out
     assert (tmp_path / "me" / "results" / "parts" / "piece.json").exists()
     upload = "buckets sync parts hf://buckets/me/results/parts"
-    calls = (tmp_path / "calls").read_text().splitlines()
-    assert calls == ["buckets sync hf://buckets/me/results/parts parts", upload]
+    first, *later = (tmp_path / "calls").read_text().splitlines()
+    assert first == "buckets sync hf://buckets/me/results/parts parts"
+    assert {*later} == {upload}  # a busy machine uploads while it plays, too
 
 
 def test_a_dry_run_shows_the_jobs_with_their_cost_and_submits_nothing(monkeypatch, capsys):
@@ -282,7 +250,7 @@ def test_a_dry_run_shows_the_jobs_with_their_cost_and_submits_nothing(monkeypatc
     out = capsys.readouterr().out
     assert "$0.36 at most: 3 jobs x 2 attempts x 2 h x $0.03/h" in out
     assert "--tasks bazaar/open --policies linear wait --split train --episodes 6" in out
-    assert "flavors      cpu-upgrade" in out
+    assert "flavor       cpu-upgrade" in out
     assert out.endswith("--shard 1/3\n")
     assert "hf_not_to_be_seen" not in out
 

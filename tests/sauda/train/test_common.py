@@ -20,7 +20,7 @@ from sauda.__main__ import main
 from sauda.commands.train import read_settings
 from sauda.experiments.verify import verify
 from sauda.llm.model import TRAINED, CannotLoad, load
-from sauda.records.kinds import FILES, entry
+from sauda.records.kinds import FILES, ArtifactError, entry
 from sauda.records.store import REPOSITORY, ROOT, DamagedFile
 from sauda.records.store import load as load_artifact
 from sauda.train import STAGES, common, sft
@@ -37,11 +37,6 @@ TOY = sft.SFTSettings(
     save_steps=2, acceptance_prompts=3, eval_games=1,
 )  # fmt: skip
 NOT_REPEATABLE = ("seconds", "step_time", "memory", "hardware", "origin", "resumed")
-
-
-def defaults_of(stage: str) -> Mapping[str, type]:
-    """The settings of a stage by game."""
-    return import_module(f"sauda.train.{stage}").SETTINGS
 
 
 def settings(stage, *arguments):
@@ -105,42 +100,17 @@ def test_a_committed_run_is_the_one_that_its_registered_command_makes(known):
     assert known.file == f"training/{made.name}.json"
 
 
-@pytest.mark.parametrize(
-    ("stage", "game"),
-    [(stage, game) for stage in (*STAGES, "roles") for game in defaults_of(stage)],
-)
-def test_the_defaults_of_a_stage_are_the_settings_of_its_published_run(stage, game):
-    usual = defaults_of(stage)[game]()
-    recorded = load_artifact(f"training/{usual.name}.json").config
-    assert list_changes(recorded, usual) == {}
-
-
 def test_the_defaults_of_the_selector_are_the_settings_of_its_published_run():
     recorded = load_artifact("training/selector.json").settings()
     assert recorded == asdict(SelectorSettings())
 
 
-@pytest.mark.parametrize(
-    "command",
-    [
-        "sft --seed 2",
-        "sft --game arena --model 8b",
-        "distill --init-adapter sft-seed1",
-        "distill --full-fine-tuning --seed 4",
-        "distill --game arena --init-adapter distill-arena --seed 3",
-        "grpo --init-adapter distill",
-        "grpo --init-adapter distill --seed 2",
-        "grpo --init-adapter distill-seed2",
-        "grpo --init-adapter ''",
-        "dpo --init-adapter grpo --model 8b",
-        "roles --role buyer --cycles 1 --seed 2",
-        "roles --role seller --no-schedule --model 8b",
-        "roles --role opener --source deal_or_no_deal --data FILE",
-    ],
-)
-def test_the_command_that_is_named_for_a_run_is_its_own(command):
-    made = settings_of(command)
-    assert settings_of(entry(f"training/{made.name}.json").command) == made
+@pytest.mark.parametrize("name", ["sft-seed2", "sft-arena-8b", "roles-opener-deal_or_no_deal"])
+def test_a_run_of_ones_own_has_a_kind_by_its_name(name):
+    kind = "role_run/1" if name.startswith("roles") else "training_run/1"
+    assert entry(f"training/{name}.json").kind == kind
+    with pytest.raises(ArtifactError, match="no artifact"):
+        entry(f"training/un{name}.json")
 
 
 def test_a_run_is_resumed_with_other_threads_and_with_nothing_else_changed(tmp_path):

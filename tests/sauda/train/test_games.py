@@ -9,17 +9,16 @@ from env import get_task, instance_stream, seed_of
 from env.bazaar.prompt import completion
 from sauda.llm.engine import Sampling, prompt_ids
 from sauda.llm.turn import PlayerSpec, new_game, play_games
-from sauda.llm.types import Reply
 from sauda.records.seeds import is_unseen_game
 from sauda.records.store import read_lines
 from sauda.train import dpo, grpo
 from sauda.train.common import Run, Stopped
-from sauda.train.dpo import COMMON, collect, pair_instances, preference, summarize_pairs
+from sauda.train.dpo import COMMON, collect, pair_instances, summarize_pairs
 from sauda.train.losses import scores_on_cpu
 from sauda.train.model import Learner, Sampled, as_sequence, tokenizer_of, trainable
 from tests.support.models import Canned, own_moves
 
-# DPO: pairs from one position, a judge in both orders ---------------------------------------------
+# DPO: pairs from one position --------------------------------------------------------------------
 
 pytestmark = pytest.mark.xdist_group("model")
 FEW = dpo.DPOSettings(pairs=6, batch_size=3, branches=4)
@@ -81,37 +80,12 @@ def test_every_pair_is_on_disk_at_once_and_none_is_looked_for_twice(tmp_path):
     counts = summarize_pairs(collected)
     assert counts["n"] == 6
     assert sum(counts["moves"].values()) == 6
-    assert counts["judge"] is None
 
 
 def test_replies_that_all_earn_the_same_stop_the_search_with_the_reason(tmp_path):
     settings = replace(FEW, patience=6)
     with pytest.raises(Stopped, match="earn the same"):
         collect(settings, PlayerSpec(bidder(40)), tmp_path / "pairs.jsonl")
-
-
-@pytest.mark.parametrize(
-    ("judge", "verdict"),
-    [
-        (lambda text: "A" if "A: good" in text else "B", 1.0),
-        (lambda text: "B" if "A: good" in text else "A", 0.0),
-        (lambda text: "A", 0.5),
-        (lambda text: "neither of them", None),
-        (lambda text: "A buyer should take B", None),
-        (lambda text: "Answer: A." if "A: good" in text else "**B**", 1.0),
-    ],
-)
-def test_a_judge_is_asked_in_both_orders(judge, verdict):
-    prompts = []
-
-    def asks(messages, seed, schema=None):
-        prompts.append(messages[0]["content"])
-        return Reply(judge(prompts[-1]), "canned")
-
-    chat = [{"role": "user", "content": "Ask 100."}]
-    assert preference(asks, chat, "good", "bad") == verdict
-    assert len(prompts) == (1 if verdict is None else 2)
-    assert "user: Ask 100." in prompts[0]
 
 
 def test_a_reply_that_forfeits_is_never_chosen():

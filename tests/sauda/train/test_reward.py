@@ -7,7 +7,7 @@ import pytest
 
 from env import Offer
 from sauda.llm.turn import new_game
-from sauda.train.form_rows import FormRowSettings, make_rows, random_reply
+from sauda.train.form import FormSettings, make_rows, random_reply
 from sauda.train.people_rows import task_of
 from sauda.train.reward import MovesPlayedOn, Partner, RewardSettings, features
 
@@ -19,7 +19,7 @@ def observation(seed: int):
 
 
 def test_rows_of_the_form_hold_legal_moves_alone_and_no_words():
-    rows = make_rows(FormRowSettings(rows=120))
+    rows = make_rows(FormSettings(rows=120))
     replies = [m["content"] for row in rows for m in row.messages if m["role"] == "assistant"]
     verbs = {next(iter(json.loads(reply))) for reply in replies}
     assert verbs == {"raise", "hold", "accept", "walk"}
