@@ -19,8 +19,8 @@ from panels.haggle.result import Board
 from panels.haggle.review import is_reviewed
 from panels.haggle.words import ENGLISH, LANGUAGES, Translate, translate_error, translator
 from panels.site.sessions import HOUR, no_longer_here
-from panels.ui.look import note, trouble
-from panels.ui.wiring import PRESS, button, region
+from panels.ui.components.moves import Moves, button
+from panels.ui.look import note, region, trouble
 from sauda.fairness import PAGE, Visitor
 from sauda.llm.backends import THIS_PAGE, in_page
 from sauda.llm.server import Failed, ModelWorker, Ready
@@ -173,7 +173,7 @@ class ChatParts:
             )  # fmt: skip
             self.send = gr.Button(translate("send"), variant="primary", scale=0, min_width=96)
         # What is wrong, the quick moves, what the visitor may do about a reply.
-        self.moves = gr.HTML(elem_id=f"{part}-moves", js_on_load=PRESS)
+        self.moves = Moves(elem_id=f"{part}-moves")
 
 
 class Layout(ChatParts):
@@ -188,21 +188,21 @@ class Layout(ChatParts):
             with gr.Column(scale=3, min_width=320, elem_id="haggle-talk"):
                 self.lay_out_chat("haggle", translate, height=340)
                 # The result card, and both games once there is a branch.
-                self.after = gr.HTML(elem_id="haggle-after", js_on_load=PRESS)
-                self.review = gr.HTML(elem_id="haggle-review", js_on_load=PRESS)
+                self.after = Moves(elem_id="haggle-after")
+                self.review = Moves(elem_id="haggle-review")
             with gr.Column(scale=2, min_width=280, elem_id="haggle-side"):
                 # The item, the own limit, and who sits across.
                 self.brief = gr.HTML(elem_id="haggle-given")
                 self._lay_out_pickers(translate)
                 # The offers, what is heard in the words, the result.
-                self.side = gr.HTML(elem_id="haggle-shown", js_on_load=PRESS)
+                self.side = Moves(elem_id="haggle-shown")
         with gr.Accordion(translate("raw"), open=False) as self.details:
             self.backend = gr.Radio(
                 list(backends), value=FIRST.backend, label=translate("backend"),
                 elem_id="haggle-backend",
             )  # fmt: skip
             # Whether the models reply, and what the one across wrote.
-            self.model = gr.HTML(elem_id="haggle-model", js_on_load=PRESS)
+            self.model = Moves(elem_id="haggle-model")
         self.visit = gr.State(FIRST, time_to_live=HOUR)
         # The number of a Request; its change starts the model's reply.
         self.asked = gr.Textbox(visible="hidden", elem_id="haggle-asked")
@@ -351,7 +351,7 @@ class Screen:
         """
         game, translate = visit.game, visit.translate
         if remark is None and game.over and opponents.bare_stages(game.task_name):
-            remark = button(translate("board_ask"), press="ask_stages")
+            remark = button(translate("board_ask"), "ask_stages")
         return HTML.side(
             game_view.chart(game, translate=translate),
             game_view.reading(game, visit.chat.asks, translate),

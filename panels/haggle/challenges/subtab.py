@@ -21,9 +21,10 @@ from panels.haggle.screen import FIRST, ChatParts, Screen, Visit
 from panels.haggle.words import ENGLISH, LANGUAGES, Translate, translator
 from panels.site.sessions import HOUR, no_longer_here
 from panels.transcripts.episodes import of_this_page
-from panels.ui.look import QUEUED, QUIET, heading
+from panels.ui.components.moves import Move, Moves
+from panels.ui.look import QUEUED, QUIET, heading, region
 from panels.ui.visitor import visitor_of
-from panels.ui.wiring import PRESS, Updates, event_value, named, region
+from panels.ui.wiring import Updates, named
 from sauda.llm.backends import THIS_PAGE, in_page
 from sauda.llm.server import Failed, Ready
 from sauda.serve.leaderboard import own_board, token_digest
@@ -190,9 +191,9 @@ class BargainPage(SubTab, ChatParts):
                 self.lay_out_chat(self.part, translator(ENGLISH))
             with gr.Column(scale=4, min_width=320):
                 self.offers = gr.HTML(elem_id=f"{self.part}-chart")
-        self.result = gr.HTML(elem_id=f"{self.part}-result", js_on_load=PRESS)
+        self.result = Moves(elem_id=f"{self.part}-result")
         # The table of those who played this seed.
-        self.players = gr.HTML(elem_id=f"{self.part}-players", js_on_load=PRESS)
+        self.players = Moves(elem_id=f"{self.part}-players")
         self.visit = gr.State(None, time_to_live=HOUR)
         self.with_words += [self.message, self.send]
 
@@ -303,13 +304,13 @@ class BargainScreen(Screen):
             visit = self.visit_of(request, *given)
             return self.from_another_tab(visit) or haggle.send(self, visit)
 
-        def pressed(event: gr.EventData, request: gr.Request, *given: Any) -> Updates:
+        def pressed(move: Move, request: gr.Request, *given: Any) -> Updates:
             visit = self.visit_of(request, *given)
-            if event_value(event, "press") == press:
+            if move.name == press:
                 return callback(self, visit)
             if updates := self.from_another_tab(visit):
                 return updates
-            return haggle.press_quick_move(self, event_value(event, "move"), visit)
+            return haggle.press_quick_move(self, move.id, visit)
 
         wire_language(page, tab, language, self.on_visit(type(self).words), values)
         gr.on(
