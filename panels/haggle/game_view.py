@@ -120,18 +120,16 @@ def open_moves(game: Game) -> dict[str, tuple[str, Action]]:
     return moves
 
 
-def quick_buttons(
-    game: Game, translate: Translate, offered: Sequence[tuple[str, str]] = ()
-) -> Markup:
-    """The moves that can be made now as buttons, or that there is none; then those of `offered`."""
-    if game.over or game.waiting:
-        return HTML.quick(None, offered=offered, say=translate)
+def quick_labels(game: Game, translate: Translate) -> list[tuple[str, str]]:
+    """The labels of the moves that can be made now, each with its move, or that there is none."""
+    if game.waiting:
+        return [("…", "")]
     labels = []
     for name, (label, _) in open_moves(game).items():
         price = name.removesuffix(AGAIN).partition(":")[2]
         shown = f"{translate(f'quick_{label}')} {rupees(float(price)) if price else ''}"
         labels.append((shown.strip(), name))
-    return HTML.quick(labels, offered, translate)
+    return labels
 
 
 # The chat -----------------------------------------------------------------------------------------

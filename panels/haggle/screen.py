@@ -19,7 +19,7 @@ from panels.haggle.result import Board
 from panels.haggle.review import is_reviewed
 from panels.haggle.words import ENGLISH, LANGUAGES, Translate, translate_error, translator
 from panels.site.sessions import HOUR, no_longer_here
-from panels.ui.components.moves import Moves, button
+from panels.ui.components.moves import Moves, button, move_row
 from panels.ui.look import note, region, trouble
 from sauda.fairness import PAGE, Visitor
 from sauda.llm.backends import THIS_PAGE, in_page
@@ -162,6 +162,7 @@ class ChatParts:
 
     def lay_out_chat(self, part: str, translate: Translate, height: int = 240) -> None:
         """Place them in the sub-tab called `part`."""
+        self.part = part
         self.chat = gr.Chatbot(
             height=height, show_label=False, render_markdown=False, latex_delimiters=[], buttons=[],
             layout="bubble", elem_id=f"{part}-chat", placeholder=translate("unpacking"),
@@ -318,17 +319,21 @@ class Screen:
         )
 
     def moves(self, visit: Visit, problem: Markup | str = "") -> Markup:
-        """What is wrong, the quick moves, and what can be done about the other side's reply."""
+        """What is wrong, and the moves until the game is over."""
+        told = region(f"{self.page.part}-problem", problem)
+        return told if visit.game.over else told + move_row(self.offered(visit, bool(problem)))
+
+    def offered(self, visit: Visit, is_wrong: bool) -> list[tuple[str, str]]:
+        """The quick moves, and what can be done about the other side's reply."""
         game, translate, asks = visit.game, visit.translate, visit.reply_request is not None
-        movable = game if asks else before_unanswered(game)
-        offered = (
+        replies = (
             ("stop", "stop", asks),
-            ("ask_again", "retry", game.waiting and not asks),
-            ("take_back", "undo", bool(moves_of(game)) and not game.over),
-            ("stand_in", "stand_in", game.waiting and not asks and bool(problem)),
+            ("retry", "ask_again", game.waiting and not asks),
+            ("undo", "take_back", bool(moves_of(game))),
+            ("stand_in", "stand_in", game.waiting and not asks and is_wrong),
         )
-        shown = [(name, key) for name, key, shows in offered if shows]
-        return HTML.moves(problem, game_view.quick_buttons(movable, translate, shown))
+        quick = game_view.quick_labels(game if asks else before_unanswered(game), translate)
+        return quick + [(translate(key), move) for key, move, shows in replies if shows]
 
     def after(self, visit: Visit, board: Board) -> Markup:
         """After the end the card, with what may come next; beside a branch the first game."""

@@ -29,7 +29,7 @@ from panels.measured import FILE as COMPARISON
 from panels.measured import FORM, rows_by_policy
 from panels.site.sessions import HOUR, no_longer_here, state_of
 from panels.transcripts.episodes import awaited_model
-from panels.ui.components.moves import Move, Moves
+from panels.ui.components.moves import Move, Moves, move_row
 from panels.ui.html import macros
 from panels.ui.look import QUEUED, QUIET, note, table, trouble
 from panels.ui.provenance import load_or_say
@@ -257,9 +257,7 @@ def show(spot: Spot, duel: Duel, problem: Markup | str = "") -> Updates:
         page.about: about(duel, spot.language),
         page.columns: columns(duel, spot.language),
         page.problem: problem,
-        page.moves: HTML.moves(
-            duel, SIDES, tell_guess(duel, translate) if guessed else "", translate
-        ),
+        page.moves: moves(duel, translate),
         page.verdict: verdict(duel, spot) if guessed else "",
     }
 
@@ -478,6 +476,17 @@ def cut(text: str, most: int) -> str:
         return text
     whole = text[:most].rpartition(" ")[0].rstrip() or text[: most - 1]
     return f"{whole[: most - 1]}…"
+
+
+def moves(duel: Duel, translate: Translate) -> Markup:
+    """The next exchange of a recorded pair, the guesses, and for readers whether one was right."""
+    more = [(translate("spot_more"), "more")] if duel.has_more and not duel.is_live else []
+    guesses = [
+        (translate("spot_guess", side=side), f"guess:{number}" if duel.can_guess else "")
+        for number, side in enumerate(SIDES)
+    ]
+    told = "" if duel.guess is None else tell_guess(duel, translate)
+    return HTML.moves(duel.has_more and duel.is_live, told, move_row([*more, *guesses]))
 
 
 def tell_guess(duel: Duel, translate: Translate) -> str:

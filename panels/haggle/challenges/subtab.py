@@ -15,14 +15,14 @@ from markupsafe import Markup
 
 from env import IllegalAction, get_task, rollout
 from panels.haggle import callbacks as haggle
-from panels.haggle.game_view import brief, bubbles, chart, quick_buttons
+from panels.haggle.game_view import brief, bubbles, chart, quick_labels
 from panels.haggle.opponents import weights_of
 from panels.haggle.screen import FIRST, ChatParts, Screen, Visit
 from panels.haggle.words import ENGLISH, LANGUAGES, Translate, translator
 from panels.site.sessions import HOUR, no_longer_here
 from panels.transcripts.episodes import of_this_page
 from panels.ui.components.moves import Move, Moves
-from panels.ui.look import QUEUED, QUIET, heading, region
+from panels.ui.look import QUEUED, QUIET, heading
 from panels.ui.visitor import visitor_of
 from panels.ui.wiring import Updates, named
 from sauda.llm.backends import THIS_PAGE, in_page
@@ -253,11 +253,8 @@ class BargainScreen(Screen):
         """The game as another tab of the browser left it; None where this one's is the latest."""
         return None
 
-    def moves(self, visit: BargainVisit, problem: Markup | str = "") -> Markup:
-        """What is wrong, and the quick moves until the game is over."""
-        game = visit.game
-        quick = quick_buttons(game, visit.translate)
-        return region(f"{self.page.part}-problem", problem) + (quick if not game.over else "")
+    def offered(self, visit: BargainVisit, is_wrong: bool) -> list[tuple[str, str]]:
+        return quick_labels(visit.game, visit.translate)  # and no move is taken back
 
     def read(self, request: gr.Request, stored: object) -> dict[str, Any]:
         """The values of a visit that the browser sends with each event, checked."""

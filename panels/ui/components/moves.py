@@ -13,7 +13,7 @@ import gradio as gr
 
 from panels.ui.look import PARTS
 
-button, pick_list = PARTS.button, PARTS.pick_list
+button, move_row, pick_list = PARTS.button, PARTS.move_row, PARTS.pick_list
 SCRIPT = Path(__file__).with_suffix(".js").read_text(encoding="utf-8")
 
 
