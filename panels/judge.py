@@ -15,17 +15,7 @@ from panels.gpu_arena.view import papers
 from panels.gpu_arena.words import job_names
 from panels.measured import FORM, GAIN
 from panels.ui.html import macros
-from panels.ui.look import (
-    QUIET,
-    heading,
-    line_style,
-    note,
-    region,
-    style_figure,
-    table,
-    trouble,
-    whiskers,
-)  # fmt: skip
+from panels.ui.look import QUIET, heading, line_style, note, style_figure, table, trouble, whiskers
 from panels.ui.offers import curve
 from panels.ui.provenance import load_or_say, offer_again, provenance, side_by_side
 from panels.ui.tables import points, with_interval
@@ -37,6 +27,7 @@ from panels.ui.wiring import (
     in_address,
     lay_out_address,
     on_address,
+    region,
 )
 from sauda.experiments.pitching import (
     ADVOCATES,

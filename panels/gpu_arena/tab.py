@@ -376,11 +376,11 @@ def build() -> None:
         return open_tab(page, visit, sent) | {session: visitor_of(request).session}
 
     page["clock"].tick(named(ticked, tick), [page["visit"], session], shown, js=PICKED, **HEAVY)
-    drawn = [page[name] for name in (*REGIONS, "visit")]
+    drawn = [session, page["visit"], *(page[name] for name in REGIONS)]
+    read_kept = f"(...values) => {KEEPS}.read(...values)"
     moves.load(
-        named(opened, open_tab), [page["visit"], session], [*drawn, session],
-        js=f"(...values) => {KEEPS}.read(...values)", **QUIET_UNCHECKED,
-    )  # fmt: skip
+        named(opened, open_tab), [page["visit"], session], drawn, js=read_kept, **QUIET_UNCHECKED
+    )
     page["log"].change(None, [session, page["log"]], None, js=WRITE, preprocess=False)
 
 

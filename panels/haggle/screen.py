@@ -20,7 +20,8 @@ from panels.haggle.review import is_reviewed
 from panels.haggle.words import ENGLISH, LANGUAGES, Translate, translate_error, translator
 from panels.site.sessions import HOUR, no_longer_here
 from panels.ui.components.moves import Moves, button, move_row
-from panels.ui.look import note, region, trouble
+from panels.ui.look import note, trouble
+from panels.ui.wiring import region
 from sauda.fairness import PAGE, Visitor
 from sauda.llm.backends import THIS_PAGE, in_page
 from sauda.llm.server import Failed, ModelWorker, Ready

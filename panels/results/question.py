@@ -20,7 +20,7 @@ from panels.frames import NUMBERS, Table, grid, lay_out
 from panels.measured import FORM
 from panels.results import reproduce
 from panels.ui.html import macros
-from panels.ui.look import QUIET, folded, region, with_minus_signs
+from panels.ui.look import QUIET, folded, with_minus_signs
 from panels.ui.provenance import load_or_say, provenance, sources
 from panels.ui.tables import WhiskerRow, whisker_rows
 from panels.ui.terms import capital, list_tasks, short, task_title
@@ -31,6 +31,7 @@ from panels.ui.wiring import (
     in_address,
     lay_out_address,
     on_address,
+    region,
 )
 from sauda.players import SFT, policy_label
 from sauda.records.kinds import entry

@@ -11,9 +11,9 @@ import gradio as gr
 from markupsafe import Markup
 
 from panels.ui.html import SAY, macros
-from panels.ui.look import QUEUED, QUIET, heading, in_columns, note, region, table, trouble
+from panels.ui.look import QUEUED, QUIET, heading, in_columns, note, table, trouble
 from panels.ui.provenance import load_or_say, provenance
-from panels.ui.wiring import Updates, bound, fill_on_opening
+from panels.ui.wiring import Updates, bound, fill_on_opening, region
 from sauda.experiments.reading import ACTS_FILE
 from sauda.language.acts import (
     INTENTS,

@@ -186,7 +186,7 @@ badge, code, empty, folded, heading = (
 in_columns, note, scrolled, stat, strip = (
     PARTS.in_columns, PARTS.note, PARTS.scrolled, PARTS.stat, PARTS.strip,
 )  # fmt: skip
-person_line, region, star_row = PARTS.person_line, PARTS.region, PARTS.star_row
+person_line, star_row = PARTS.person_line, PARTS.star_row
 
 
 def as_typed(text: str) -> str:

@@ -10,10 +10,11 @@ from urllib.parse import parse_qsl, urlencode
 import gradio as gr
 from markupsafe import Markup
 
-from panels.ui.look import QUIET
+from panels.ui.look import PARTS, QUIET
 from panels.ui.visitor import CALLER, as_visitor, visitor_of
 
 Updates = dict[Any, Any]  # new values, or components with new properties, by component
+region = PARTS.region  # parts.html
 
 
 def bound(callback: Callable, *values: Any) -> Callable:

@@ -33,9 +33,9 @@ from panels.haggle.words import ENGLISH, Translate, translate_error, translator
 from panels.site.sessions import state_of
 from panels.ui.components.moves import Moves, button
 from panels.ui.html import macros
-from panels.ui.look import QUIET, note, region, stat, strip, trouble
+from panels.ui.look import QUIET, note, stat, strip, trouble
 from panels.ui.offers import SMALL, ending
-from panels.ui.wiring import Updates
+from panels.ui.wiring import Updates, region
 from sauda.language.lines import name_in
 from sauda.llm.types import ReplyError
 from sauda.serve.leaderboard import Unavailable
