@@ -308,7 +308,8 @@ def answer(page: Layout, visit: Visit | None, name: str, sent: object = None) ->
     if _in_foot(after) != _in_foot(before):
         draws = (*draws, "top", "foot")
     updates = draw(page, after, dict.fromkeys(draws))
-    if visit is None or after.running != before.running:
+    # A step under way when the run was paused goes on with it.
+    if name == "tick" or visit is None or after.running != before.running:
         updates[page["clock"]] = gr.Timer(active=after.running)
     kept, was = ((one.game, one.running, one.advice) for one in (after, before))
     return updates | ({page["visit"]: after} if kept != was else {})

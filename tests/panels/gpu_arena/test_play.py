@@ -108,8 +108,9 @@ def test_a_press_lets_the_expert_play_by_itself_until_it_is_paused():
     assert f'value="{PUBLISHED}" selected' in started["foot"]
     assert "Pause" in started["top"]
     assert started["clock"].active
-    ticked = after(started["visit"], "tick", player=EXPERT)
-    assert ticked.running
+    step = answer(started["visit"], "tick", player=EXPERT)
+    ticked = step["visit"]
+    assert (ticked.running, step["clock"].active) == (True, True)
     assert set(ticked.game.movers) == {EXPERT}
     paused = answer(ticked, "watch", EXPERT)
     assert not paused["visit"].running
