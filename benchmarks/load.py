@@ -44,7 +44,8 @@ LOADS_WITHIN = 300  # seconds until the model must be ready
 THINKING, READING = (0.5, 1.5), (2.0, 6.0)  # seconds between moves, and between figures; uniform
 READS = 3  # figures that a reader opens in one visit
 PRICE, TAG = re.compile(r"₹[\d,.]+"), re.compile(r"<[^>]*>")
-PRESS = re.compile(r'<button[^>]* data-press="(\w+)"[^>]*>([^<]*)<')
+MOVE = re.compile(r'<button[^>]* data-id="(\w+)[^>]*>([^<]*)<')
+QUICK = ("offer", "accept", "walk")
 PROBLEM = re.compile(r'<div id="haggle-problem">(.*?)</div>', re.DOTALL)
 READY, FAILED = "ready after", "cannot play"  # in the words of the model's badge
 QUEUE_IS_FULL = "waiting for the language model"  # a refusal that offers a script instead
@@ -122,18 +123,18 @@ class Script:
         return [e["id"] for e in self.events.values()
                 if e["backend_fn"] and e.get("trigger_after") == event]  # fmt: skip
 
-    def buttons(self, seen: list[Any], press: str) -> list[str]:
-        """The labels of the buttons that do this."""
-        buttons = PRESS.findall(html.unescape(str(value_of(seen[self.moves]))))
-        return [label for name, label in buttons if name == press]
+    def buttons(self, seen: list[Any], *moves: str) -> list[str]:
+        """The labels of the buttons that make one of these moves."""
+        buttons = MOVE.findall(html.unescape(str(value_of(seen[self.moves]))))
+        return [label for name, label in buttons if name in moves]
 
     def is_open(self, seen: list[Any]) -> bool:
         """Whether the game still runs: there is a move to make."""
-        return bool(self.buttons(seen, "quick"))
+        return bool(self.buttons(seen, *QUICK))
 
     def choose(self, seen: list[Any]) -> str:
         """The visitor's next message: the first price on a button, else an acceptance."""
-        labels = self.buttons(seen, "quick")
+        labels = self.buttons(seen, *QUICK)
         accepts = any(label.startswith("Accept") for label in labels)
         prices = [PRICE.search(label) for label in labels if not label.startswith("Accept")]
         last = "ok" if accepts else "walk away"
@@ -254,7 +255,7 @@ class Tab:
         """The outputs of one event; raises Failure or Refused."""
         body = {
             "data": self.script.defaults(event) if data is None else data,
-            "event_data": {"press": "ask_again"} if event == self.script.again else None,
+            "event_data": {"id": "ask_again"} if event == self.script.again else None,
             "fn_index": event,
             "session_hash": self.session,
             "trigger_id": self.script.box if event == self.script.reply else None,

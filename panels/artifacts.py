@@ -20,12 +20,13 @@ from markupsafe import Markup
 from env import TASKS, rollout
 from panels.frames import Table, lay_out
 from panels.transcripts.episodes import within
+from panels.ui.components.moves import Moves
 from panels.ui.html import macros
 from panels.ui.look import PARTS, QUEUED, folded, heading, note, table, trouble
 from panels.ui.provenance import load_or_say, provenance
 from panels.ui.tables import MISSING
 from panels.ui.terms import capital, with_tooltips
-from panels.ui.wiring import PRESS, fill_on_opening
+from panels.ui.wiring import fill_on_opening
 from sauda.experiments.speeds import (
     LOAD_COLUMNS,
     MEMORY_COLUMNS,
@@ -109,7 +110,7 @@ def _programs() -> None:
                 + PARTS.program(each.text.replace(ADDRESS, LOCAL), each.elem_id)
                 for each in group
             ]
-            gr.HTML(Markup("").join(parts), js_on_load=PRESS)
+            Moves(Markup("").join(parts))
 
 
 def play(

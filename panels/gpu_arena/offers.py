@@ -16,10 +16,10 @@ from env import arena
 from env.arena.broker import WORDS
 from panels.gpu_arena import words
 from panels.gpu_arena.players import TASK
+from panels.ui.components.moves import button
 from panels.ui.html import macros
 from panels.ui.look import folded, note, table
 from panels.ui.terms import capital, list_names, term
-from panels.ui.wiring import button
 from sauda.sessions.arena import ArenaGame, tradable_blocks
 
 HTML = macros("arena")
@@ -34,12 +34,12 @@ PAY, ASK = "pay", "ask for"  # the two ways of the money in an offer
 
 @dataclass(frozen=True)
 class Fields:
-    """What a browser sends with a press: what was pressed, and what the fields of the tab hold.
+    """What a browser sends with a move: what it is about, and what the fields of the tab hold.
 
     Fields are called by their names in the HTML.
     """
 
-    value: str = ""  # what the button holds: a job, a block, an offer, an action as JSON, a player
+    value: str = ""  # a job, a block, an offer, an action as JSON, a player
     blocks: tuple[str, ...] = ()  # those that are pressed on the calendar
     search: str = ""  # the query string of the page's address
     task: str = TASK
@@ -149,7 +149,7 @@ def explain(
 
 def take(label: str, action: Mapping[str, Any], press: str = "take") -> Markup:
     """A button that takes an action."""
-    return button(label, "sauda-try", press=press, value=json.dumps(action))
+    return button(label, f"{press}:{json.dumps(action)}", "sauda-try")
 
 
 def _pools(obs: arena.Observation) -> Markup:

@@ -1,14 +1,12 @@
 """AI labs share scarce GPUs: the visitor plays `lab_0`, or lets a script or a model play it.
 
-The tab is HTML, one component per region. `press.js` reports each press with all that the fields
-hold. An action takes the visit and what the press sent, and returns the visit after it. An action
-that the rules would refuse is answered with a sentence and costs the visitor nothing.
+The tab is HTML, one component per region, within one `Moves`: each move comes with all that the
+fields hold. An action takes the visit and what came, and returns the visit after it. An action that
+the rules would refuse is answered with a sentence and costs the visitor nothing.
 """
 
-import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 import gradio as gr
@@ -20,11 +18,12 @@ from panels.gpu_arena.offers import Fields, Visit, read
 from panels.gpu_arena.players import SEED, TASK, player_title, why_this_world
 from panels.gpu_arena.words import EXPERT, PUBLISHED, block_name
 from panels.site.sessions import HOUR, no_longer_here, state_of
+from panels.ui.components.moves import Move, Moves
 from panels.ui.html import macros
 from panels.ui.look import QUEUED, QUIET_UNCHECKED, folded, note, trouble
 from panels.ui.terms import task_about, task_title
 from panels.ui.visitor import CALLER, visitor_of, visitor_of_event
-from panels.ui.wiring import Updates, event_value, in_address, named, read_query
+from panels.ui.wiring import Updates, in_address, named, read_query
 from sauda.llm.types import ReplyError
 from sauda.policies import LABS
 from sauda.records.seeds import draw_seed, whole_seed
@@ -32,7 +31,7 @@ from sauda.sessions.arena import ArenaGame, act, is_alone, play_out, proposal, r
 
 HTML = macros("arena")
 TITLE = "GPU arena"
-Layout = Mapping[str, Any]  # the components: the regions by name, and "visit"
+Layout = dict[str, Any]  # the components: the regions by name, "visit", and "clock" of a run
 
 # What the tab shows ------------------------------------------------------------------------------
 
@@ -42,10 +41,9 @@ def top(visit: Visit) -> Markup:
     game = visit.game
     last = view.last_step(game) if game else ""
     address = in_address(named_in_address(game)) if game else ""
-    session = visitor_of_event().session if game and game.movers else ""
     numbers = arena.LATE, arena.ACTIONS_PER_ROUND
     world = world_picker(game) if game else ""
-    return HTML.top(TITLE, visit, *numbers, EXPERT, PUBLISHED, last, address, session, world)
+    return HTML.top(TITLE, visit, *numbers, EXPERT, PUBLISHED, last, address, world)
 
 
 def world_picker(game: ArenaGame) -> Markup:
@@ -284,7 +282,7 @@ PRESSES: Mapping[str, Press] = {
 # Presses that are answered outside the queue, and those of which one runs at a time. All others
 # may take seconds: a step that ends the game draws its settlement, which plays every policy.
 AT_ONCE = (
-    "open", "preview", "bid", "counter", "price", "weigh", "choose_move", "choose_player", "watch",
+    "preview", "bid", "counter", "price", "weigh", "choose_move", "choose_player", "watch",
     "begin", "follow",
 )  # fmt: skip
 IN_TURN = ("step", "tick")
@@ -296,8 +294,6 @@ def answer(page: Layout, visit: Visit | None, name: str, sent: object = None) ->
     `sent` is what the browser sent with it. The visit is kept where the game, the run or the advice
     changed, so that no press that only looks holds back a step under way.
     """
-    if name == "open":
-        return open_tab(page, visit, read(sent))
     press = PRESSES[name]
     before = replace(visit or Visit(None), fields=read(sent), said="", place="")
     try:
@@ -311,8 +307,12 @@ def answer(page: Layout, visit: Visit | None, name: str, sent: object = None) ->
         draws = [name for name in REGIONS if name != "foot"]
     if _in_foot(after) != _in_foot(before):
         draws = (*draws, "top", "foot")
+    updates = draw(page, after, dict.fromkeys(draws))
+    # A step under way when the run was paused goes on with it.
+    if name == "tick" or visit is None or after.running != before.running:
+        updates[page["clock"]] = gr.Timer(active=after.running)
     kept, was = ((one.game, one.running, one.advice) for one in (after, before))
-    return draw(page, after, dict.fromkeys(draws)) | ({page["visit"]: after} if kept != was else {})
+    return updates | ({page["visit"]: after} if kept != was else {})
 
 
 def _in_foot(visit: Visit) -> tuple[Any, ...]:
@@ -348,48 +348,70 @@ def open_tab(page: Layout, kept: Visit | None, sent: Fields) -> Updates:
 # The layout --------------------------------------------------------------------------------------
 
 HEAVY = {**QUEUED, "preprocess": False, "concurrency_id": "arena", "concurrency_limit": 4}
-SCRIPT = f"const AT_ONCE = {json.dumps(AT_ONCE)}, IN_TURN = {json.dumps(IN_TURN)};\n" + Path(
-    __file__
-).with_name("press.js").read_text(encoding="utf-8")
+SECONDS = 2.0  # between the steps of a run: time to read the reason of each
+# Scripts: a browser tab keeps the name of the session in which its game was played.
+KEEPS = 'tabKeeps("sauda-arena")'  # of page.js
+WRITE = f"(session, log) => {{ if (log?.includes('<li>')) {KEEPS}.write(session); }}"
+PICKED = "(visit) => [visit, document.getElementById('arena-player').value]"
 
 
 def build() -> None:
     """Lay out the tab and wire it. Called inside a `gr.Tab`."""
-    page = _lay_out()
+    moves, page = _lay_out()
+    session, shown = gr.Textbox(visible="hidden"), list(page.values())
     rest = [name for name in PRESSES if name not in (*AT_ONCE, *IN_TURN)]
     for trigger, names, how in (
-        (page["top"].input, AT_ONCE, QUIET_UNCHECKED | {"trigger_mode": "multiple"}),
-        (page["top"].click, rest, HEAVY | {"trigger_mode": "multiple"}),
-        (page["top"].submit, IN_TURN, HEAVY),
+        (moves.input, AT_ONCE, QUIET_UNCHECKED | {"trigger_mode": "multiple"}),
+        (moves.click, rest, HEAVY | {"trigger_mode": "multiple"}),
+        (moves.submit, IN_TURN, HEAVY),
     ):
-        trigger(_answer(page, names), page["visit"], list(page.values()), **how)
+        trigger(_answer(page, names), page["visit"], shown, **how)
+
+    def ticked(request: gr.Request, visit: Visit | None, player: object) -> Updates:
+        CALLER.set(visitor_of(request))
+        return answer(page, visit, "tick", {"player": player})
+
+    def opened(request: gr.Request, move: Move, visit: Visit | None, former: object) -> Updates:
+        CALLER.set(visitor_of(request))
+        sent = read({"search": move.search, "value": former})
+        return open_tab(page, visit, sent) | {session: visitor_of(request).session}
+
+    page["clock"].tick(named(ticked, tick), [page["visit"], session], shown, js=PICKED, **HEAVY)
+    drawn = [session, page["visit"], *(page[name] for name in REGIONS)]
+    read_kept = f"(...values) => {KEEPS}.read(...values)"
+    moves.load(
+        named(opened, open_tab), [page["visit"], session], drawn, js=read_kept, **QUIET_UNCHECKED
+    )
+    page["log"].change(None, [session, page["log"]], None, js=WRITE, preprocess=False)
 
 
-def _lay_out() -> Layout:
-    """Place every component; the script of the first one asks for what they show."""
+def _lay_out() -> tuple[Moves, Layout]:
+    """Place every component: what makes the moves of the tab, and what they change."""
 
     def place(*names: str) -> Layout:
         return {name: gr.HTML(elem_id=f"arena-{name}", js_on_load=None) for name in names}
 
-    with gr.Column(elem_id="arena"):
-        shown = gr.HTML(top(Visit(None)), elem_id="arena-top", js_on_load=SCRIPT)
-        page = {"visit": gr.State(None, time_to_live=HOUR), "top": shown, **place("end")}
+    visit, clock = gr.State(None, time_to_live=HOUR), gr.Timer(SECONDS, active=False)
+    moves = Moves(html_template="@children", elem_id="arena-tab", input=AT_ONCE, submit=IN_TURN)
+    with moves, gr.Column(elem_id="arena"):
+        shown = gr.HTML(top(Visit(None)), elem_id="arena-top", js_on_load=None)
+        page = {"visit": visit, "clock": clock, "top": shown, **place("end")}
         with gr.Row():
             with gr.Column(scale=6, min_width=320, elem_id="arena-board"):
                 page |= place("own", "others")
             with gr.Column(scale=5, min_width=320):
                 page |= place("table", "floor")
-        return page | place("foot", "log")
+        return moves, page | place("foot", "log")
 
 
 def _answer(page: Layout, names: Sequence[str]) -> Callable:
-    """The answer to those presses that have one of `names`; any client can send anything."""
+    """The answer to those moves that have one of `names`; any client can send anything."""
 
-    def shown(request: gr.Request, event: gr.EventData, visit: Visit | None) -> Updates:
+    def shown(request: gr.Request, move: Move, visit: Visit | None) -> Updates:
         CALLER.set(visitor_of(request))
-        name = event_value(event, "press")
-        if name not in names:
+        if move.name not in names:
             return {page["visit"]: gr.skip()}
-        return answer(page, visit, name, event_value(event, "fields"))
+        about = {"value": move.what, "search": move.search}
+        return answer(page, visit, move.name, {**move.fields, **about})
 
     return named(shown, answer)

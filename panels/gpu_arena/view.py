@@ -383,9 +383,9 @@ def _blocks(
         hours = words.hours_left(obs, [name]) if block.status in arena.LIVE else 0
         press = ""
         if hours and not over and block in arena.usable_blocks(obs):
-            press = "preview"
+            press = f"preview:{name}"
         elif hours and not (over or is_own or lab.finished) and arena.is_requestable(block):
-            press = "bid"
+            press = f"bid:{name}"
         length = max(1, min(block.duration, market.max_rounds - block.start_round))
         shown, mark = words.short_block_name(market, block), MARKS[block.status]
         bars.append(HTML.block(block, shown, mark, length, hours, press, name in moved))

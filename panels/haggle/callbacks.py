@@ -198,12 +198,12 @@ def send(screen: Screen, visit: Visit) -> Updates:
     return updates | ({page.message: ""} if page.visit in updates else {})
 
 
-def press_quick_move(screen: Screen, name: object, visit: Visit) -> Updates:
+def press_quick_move(screen: Screen, name: str, visit: Visit) -> Updates:
     """The quick move called `name`, where it can still be made."""
     try:
         game = visit.open_game
         moves = {} if game.over or game.waiting else open_moves(game)
-        if not isinstance(name, str) or name not in moves:
+        if name not in moves:
             raise Trouble("old_button")
         after = bazaar.propose(game, moves[name][1])
     except IllegalAction as error:

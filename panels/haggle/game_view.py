@@ -43,6 +43,7 @@ from sauda.sessions.bazaar import Action, Game, quick_moves
 HTML = macros("haggle")
 IN_ENGLISH = translator(ENGLISH)
 SEGMENT = re.compile(r"[^.!?,।]*(?:[.!?,।]+(?=\s|$)|$)")
+AGAIN = ":again"  # of a quick move's name, once a move was asked back
 PARTS = ("style", "mood", "claim", "candour")
 
 
@@ -103,33 +104,32 @@ def extras_sold(game: Game) -> Collection[str]:
 def open_moves(game: Game) -> dict[str, tuple[str, Action]]:
     """The quick moves that can be made now, each with its label's key, by what they are.
 
-    A move is called "offer 1169", "accept 950" or "walk", so that a press which comes late makes
-    the move that its button named, or none.
+    A move is called "offer:1169", "accept:950" or "walk", with AGAIN once a move was asked back, so
+    that a press which comes late makes the move that its button named, or none.
     """
     table, moves = game.observation.table, {}
+    again = "" if game.unconfirmed is None else AGAIN
     for move in quick_moves(game.observation):
         name = "walk"
         if isinstance(move.action, Offer):
-            name = f"offer {move.action.price}"
+            name = f"offer:{move.action.price}"
         elif isinstance(move.action, Accept):
-            name = f"accept {table.bid if sells(game) else table.asks[-1]}"
+            name = f"accept:{table.bid if sells(game) else table.asks[-1]}"
         if move.action is not None:
-            moves[name] = move.label, move.action
+            moves[name + again] = move.label, move.action
     return moves
 
 
-def quick_buttons(
-    game: Game, translate: Translate, offered: Sequence[tuple[str, str]] = ()
-) -> Markup:
-    """The moves that can be made now as buttons, or that there is none; then those of `offered`."""
-    if game.over or game.waiting:
-        return HTML.quick(None, offered=offered, say=translate)
+def quick_labels(game: Game, translate: Translate) -> list[tuple[str, str]]:
+    """The labels of the moves that can be made now, each with its move, or that there is none."""
+    if game.waiting:
+        return [("…", "")]
     labels = []
     for name, (label, _) in open_moves(game).items():
-        price = name.partition(" ")[2]
+        price = name.removesuffix(AGAIN).partition(":")[2]
         shown = f"{translate(f'quick_{label}')} {rupees(float(price)) if price else ''}"
         labels.append((shown.strip(), name))
-    return HTML.quick(labels, game.unconfirmed is not None, offered, translate)
+    return labels
 
 
 # The chat -----------------------------------------------------------------------------------------

@@ -19,8 +19,9 @@ from panels.haggle.result import Board
 from panels.haggle.review import is_reviewed
 from panels.haggle.words import ENGLISH, LANGUAGES, Translate, translate_error, translator
 from panels.site.sessions import HOUR, no_longer_here
+from panels.ui.components.moves import Moves, button, move_row
 from panels.ui.look import note, trouble
-from panels.ui.wiring import PRESS, button, region
+from panels.ui.wiring import region
 from sauda.fairness import PAGE, Visitor
 from sauda.llm.backends import THIS_PAGE, in_page
 from sauda.llm.server import Failed, ModelWorker, Ready
@@ -162,6 +163,7 @@ class ChatParts:
 
     def lay_out_chat(self, part: str, translate: Translate, height: int = 240) -> None:
         """Place them in the sub-tab called `part`."""
+        self.part = part
         self.chat = gr.Chatbot(
             height=height, show_label=False, render_markdown=False, latex_delimiters=[], buttons=[],
             layout="bubble", elem_id=f"{part}-chat", placeholder=translate("unpacking"),
@@ -173,7 +175,7 @@ class ChatParts:
             )  # fmt: skip
             self.send = gr.Button(translate("send"), variant="primary", scale=0, min_width=96)
         # What is wrong, the quick moves, what the visitor may do about a reply.
-        self.moves = gr.HTML(elem_id=f"{part}-moves", js_on_load=PRESS)
+        self.moves = Moves(elem_id=f"{part}-moves")
 
 
 class Layout(ChatParts):
@@ -188,21 +190,21 @@ class Layout(ChatParts):
             with gr.Column(scale=3, min_width=320, elem_id="haggle-talk"):
                 self.lay_out_chat("haggle", translate, height=340)
                 # The result card, and both games once there is a branch.
-                self.after = gr.HTML(elem_id="haggle-after", js_on_load=PRESS)
-                self.review = gr.HTML(elem_id="haggle-review", js_on_load=PRESS)
+                self.after = Moves(elem_id="haggle-after")
+                self.review = Moves(elem_id="haggle-review")
             with gr.Column(scale=2, min_width=280, elem_id="haggle-side"):
                 # The item, the own limit, and who sits across.
                 self.brief = gr.HTML(elem_id="haggle-given")
                 self._lay_out_pickers(translate)
                 # The offers, what is heard in the words, the result.
-                self.side = gr.HTML(elem_id="haggle-shown", js_on_load=PRESS)
+                self.side = Moves(elem_id="haggle-shown")
         with gr.Accordion(translate("raw"), open=False) as self.details:
             self.backend = gr.Radio(
                 list(backends), value=FIRST.backend, label=translate("backend"),
                 elem_id="haggle-backend",
             )  # fmt: skip
             # Whether the models reply, and what the one across wrote.
-            self.model = gr.HTML(elem_id="haggle-model", js_on_load=PRESS)
+            self.model = Moves(elem_id="haggle-model")
         self.visit = gr.State(FIRST, time_to_live=HOUR)
         # The number of a Request; its change starts the model's reply.
         self.asked = gr.Textbox(visible="hidden", elem_id="haggle-asked")
@@ -318,17 +320,21 @@ class Screen:
         )
 
     def moves(self, visit: Visit, problem: Markup | str = "") -> Markup:
-        """What is wrong, the quick moves, and what can be done about the other side's reply."""
+        """What is wrong, and the moves until the game is over."""
+        told = region(f"{self.page.part}-problem", problem)
+        return told if visit.game.over else told + move_row(self.offered(visit, bool(problem)))
+
+    def offered(self, visit: Visit, is_wrong: bool) -> list[tuple[str, str]]:
+        """The quick moves, and what can be done about the other side's reply."""
         game, translate, asks = visit.game, visit.translate, visit.reply_request is not None
-        movable = game if asks else before_unanswered(game)
-        offered = (
+        replies = (
             ("stop", "stop", asks),
-            ("ask_again", "retry", game.waiting and not asks),
-            ("take_back", "undo", bool(moves_of(game)) and not game.over),
-            ("stand_in", "stand_in", game.waiting and not asks and bool(problem)),
+            ("retry", "ask_again", game.waiting and not asks),
+            ("undo", "take_back", bool(moves_of(game))),
+            ("stand_in", "stand_in", game.waiting and not asks and is_wrong),
         )
-        shown = [(name, key) for name, key, shows in offered if shows]
-        return HTML.moves(problem, game_view.quick_buttons(movable, translate, shown))
+        quick = game_view.quick_labels(game if asks else before_unanswered(game), translate)
+        return quick + [(translate(key), move) for key, move, shows in replies if shows]
 
     def after(self, visit: Visit, board: Board) -> Markup:
         """After the end the card, with what may come next; beside a branch the first game."""
@@ -351,7 +357,7 @@ class Screen:
         """
         game, translate = visit.game, visit.translate
         if remark is None and game.over and opponents.bare_stages(game.task_name):
-            remark = button(translate("board_ask"), press="ask_stages")
+            remark = button(translate("board_ask"), "ask_stages")
         return HTML.side(
             game_view.chart(game, translate=translate),
             game_view.reading(game, visit.chat.asks, translate),

@@ -23,9 +23,10 @@ from panels.haggle.result import AGAINST, ASK, SEED, TASK, WON, first_ask
 from panels.haggle.screen import FIRST, PICKS, Layout, Screen, Updates, Visit
 from panels.haggle.words import ENGLISH, LANGUAGES, translator
 from panels.site.sessions import state_of
+from panels.ui.components.moves import Move
 from panels.ui.look import QUEUED, QUIET, QUIET_UNCHECKED, note
 from panels.ui.visitor import visitor_of
-from panels.ui.wiring import bound, event_value, named, sent_number, with_closed
+from panels.ui.wiring import bound, named, with_closed
 from sauda.records.seeds import whole_seed
 from sauda.sessions.bazaar import Game, hears_words
 
@@ -194,29 +195,28 @@ def _moves(screen: Screen) -> None:
         **QUIET,
     )  # fmt: skip
 
-    def press(event: gr.EventData, *given: Any) -> Updates:
-        visit, name = _visit_of(screen, *given), event_value(event, "press")
-        number, picked = sent_number(event, "number"), event_value(event, "picked")
+    def press(move: Move, *given: Any) -> Updates:
+        visit, number = _visit_of(screen, *given), move.number()
         does: dict[str, Callable[[], Updates]] = {
-            "quick": lambda: callbacks.press_quick_move(screen, event_value(event, "move"), visit),
             "what_if": lambda: callbacks.go_back(screen, number, visit, visit.game),
             "question": lambda: callbacks.ask_of_move(screen, number, visit),
-            "answer": lambda: callbacks.ask_of_move(
-                screen, number, visit, sent_number(event, "choice")
-            ),
+            "answer": lambda: callbacks.ask_of_move(screen, number, visit, move.number(1)),
             "try_price": lambda: callbacks.ask_of_move(
-                screen, number, visit, text=str(picked or "?")
+                screen, number, visit, text=move.field("price") or "?"
             ),
             "take_back": lambda: callbacks.take_back(screen, visit),
             "begin": lambda: callbacks.begin(screen, visit),
-            "replay_item": lambda: callbacks.replay_item(screen, replace(visit, opponent=picked)),
+            "replay_item": lambda: callbacks.replay_item(
+                screen, replace(visit, opponent=move.field("against"))
+            ),
             "stop": lambda: callbacks.stop(screen, visit),
             "ask_again": lambda: callbacks.show_again(screen, visit),
             "stand_in": lambda: callbacks.play_stand_in(screen, visit),
             "level": lambda: callbacks.play_level(screen, number, visit),
             "check_health": lambda: callbacks.check_health(screen, visit),
         }
-        return does[name]() if isinstance(name, str) and name in does else screen.unchanged
+        act = does.get(move.name, lambda: callbacks.press_quick_move(screen, move.id, visit))
+        return act()
 
     given = [page.visit, *page.picks]
     gr.on([page.moves.click, page.model.click], press, given, page.of_game, **QUIET_UNCHECKED)

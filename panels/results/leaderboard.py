@@ -26,12 +26,13 @@ from panels.results.question import (
 )
 from panels.results.winners import Entry, Field
 from panels.transcripts.view import columns, longest
+from panels.ui.components.moves import Moves
 from panels.ui.html import SAY
 from panels.ui.look import PARTS, QUIET_UNCHECKED, as_typed, trouble
 from panels.ui.provenance import folded_commands, load_or_say, provenance, side_by_side, sources
 from panels.ui.tables import WhiskerRow, whisker_rows, with_interval
 from panels.ui.terms import task_choices
-from panels.ui.wiring import PRESS, Updates, lay_out_address, pick_in_address
+from panels.ui.wiring import Updates, lay_out_address, pick_in_address
 from sauda.experiments.evaluate import BazaarRow
 from sauda.games import game_of
 from sauda.players import BASE, BAYESIAN, LAB_STAGES, LISTENER, ORACLE, SFT, TALKS, TUNED
@@ -284,7 +285,7 @@ def build(tab: gr.Tab) -> None:
         gr.HTML(form, elem_id="leaderboard-bring", js_on_load=BRING)
     with gr.Accordion("Enter your agent: the whole code", elem_classes="sauda-fold"):
         code = PARTS.program(CODE, f"results-{NAME}-code")
-        gr.HTML(HTML.how_to_enter(GAMES, HOURS) + code, js_on_load=PRESS)
+        Moves(HTML.how_to_enter(GAMES, HOURS) + code)
 
     def draw(task_name: str) -> Updates:
         parts = show(task_name, known(game_of(task_name).name))

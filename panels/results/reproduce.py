@@ -12,12 +12,13 @@ from markupsafe import Markup
 from env import Policy, Task
 from panels.measured import TRAINED, series_role
 from panels.transcripts.episodes import of_this_page
+from panels.ui.components.moves import Move, Moves, button, pick_list
 from panels.ui.html import macros
 from panels.ui.look import folded, note, trouble
 from panels.ui.provenance import PLAYS_AGAIN, side_by_side
 from panels.ui.terms import capital, list_names, task_title
 from panels.ui.visitor import as_visitor
-from panels.ui.wiring import PRESS, Address, Updates, button, event_value, in_address, pick_list
+from panels.ui.wiring import Address, Updates, in_address
 from sauda.experiments.verify import Sample, cells, needs_weights, replay_row
 from sauda.games import game_of
 from sauda.llm.backends import gpu_of_this_process
@@ -126,8 +127,8 @@ def build(
     ]
     slow = max(BY_MODEL[game_of(cell.task).name] for _, cell in rows.values())
     told = note(f"Plays the first {SCRIPTED} games of a row; {slow[0]} of a language model.")
-    press = button("Reproduce", "sauda-button sauda-primary", press="reproduce")
-    form, result = gr.HTML(js_on_load=PRESS), gr.HTML(elem_id=f"results-{name}-reproduced")
+    press = button("Reproduce", "reproduce", "sauda-button sauda-primary")
+    form, result = Moves(), gr.HTML(elem_id=f"results-{name}-reproduced")
 
     def named(row: str) -> Updates:
         return {address.shown: in_address({} if row == chosen else {AGAIN: row})}
@@ -138,8 +139,8 @@ def build(
         line = HTML.again(picker, press, told)
         return {form: folded(TITLE, line, is_open=AGAIN in query), result: "", **named(picked)}
 
-    def reproduce(request: gr.Request, event: gr.EventData) -> Iterator[Updates]:
-        picked = str(event_value(event, "picked"))
+    def reproduce(request: gr.Request, move: Move) -> Iterator[Updates]:
+        picked = move.field(f"{name}-row")
         shown = named(picked) if picked in rows else {}
         for part in as_visitor(partial(play_row_again, rows, picked))(request):
             yield shown | {result: part}

@@ -22,11 +22,12 @@ from panels.measured import FILE as COMPARISON
 from panels.measured import LAB_FILE
 from panels.tour import alone, duel, facts
 from panels.training.tab import describe_run, sample
+from panels.ui.components.moves import Moves
 from panels.ui.html import macros
 from panels.ui.look import PALETTE, QUEUED, QUIET, note, table
 from panels.ui.provenance import missing, provenance, sources
 from panels.ui.theme import SCENE, font_faces
-from panels.ui.wiring import PRESS, queue
+from panels.ui.wiring import queue
 from sauda.players import BASE
 from sauda.records.kinds import ArtifactError
 from sauda.records.store import load
@@ -43,7 +44,7 @@ def build() -> None:
     _build_race()
     _build(_build_story)
     reel = HTML.arena(arena_view.reel(arena_players.TASK, arena_players.SEED, EXPERT))
-    gr.HTML(reel + _lie() + HTML.sections(), elem_classes="sauda-story", js_on_load=PRESS)
+    Moves(reel + _lie() + HTML.sections(), elem_classes="sauda-story")
 
 
 def _build(section: Callable[[], None]) -> None:
@@ -112,7 +113,7 @@ def _build_story() -> None:
 def _build_race() -> None:
     """Lay out the duel and whom it can be compared with."""
     try:
-        shown = gr.HTML(duel.scene(), elem_id="tour-race", js_on_load=PRESS)
+        shown = Moves(duel.scene(), elem_id="tour-race")
         artifact, choices = load(duel.FILE), duel.rivals()
     except ArtifactError as error:
         gr.HTML(missing(error) + HTML.no_duel())

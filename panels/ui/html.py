@@ -14,7 +14,8 @@ from typing import Any
 from markupsafe import Markup
 
 from env import rupees
-from panels.ui import look, tables, terms, wiring
+from panels.ui import look, tables, terms
+from panels.ui.components import moves
 from panels.ui.look import TEMPLATES, macros
 from sauda.language.lines import drawings
 from sauda.serve.mcp import PICTURES
@@ -76,7 +77,7 @@ CALLED = {  # what the templates of the tabs call, by the module that has it
     look: "badge code folded heading note outcome person_line scrolled star_row stat strip table",
     tables: "with_interval",
     terms: "capital could_be_won nothing_to_win short",
-    wiring: "button pick_list",
+    moves: "button pick_list",
 }
 TEMPLATES.globals |= {
     name: getattr(of, name) for of, names in CALLED.items() for name in names.split()

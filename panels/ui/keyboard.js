@@ -46,12 +46,10 @@ function rest(node) {
   node.focus({ preventScroll: true });
 }
 
-// Gradio writes new HTML into the old elements. A button that has the focus may so become another
-// one, and the next Enter would make a move that nobody has read; or it goes, and the focus with it.
+// Gradio writes new HTML into the old elements, and what has the focus may go, and the focus with it.
 // Then the focus goes to the chat, where there is one, else to the part that was drawn anew.
 (() => {
-  let at = null; // what has the focus, which button it is, and the parts around it
-  const name = (node) => node.tagName === "BUTTON" && JSON.stringify(node.dataset) + node.disabled;
+  let at = null; // what has the focus, and the parts around it
   const isHere = (node) => node?.isConnected && node.checkVisibility() && !node.disabled;
   const leave = () => {
     const { panel, part } = at;
@@ -59,18 +57,12 @@ function rest(node) {
   };
   document.addEventListener("focusin", ({ target }) => {
     const [panel, part] = ["[role=tabpanel]", ".block"].map((around) => target.closest(around));
-    at = panel && { node: target, name: name(target), panel, part };
+    at = panel && { node: target, panel, part };
   });
   document.addEventListener("focusout", () => setTimeout(() => {
     if (document.activeElement === document.body && at && !isHere(at.node)) leave();
     else if (document.activeElement === document.body) at = null; // left of the visitor's own accord
   }));
-  new MutationObserver(() => {
-    if (at?.node === document.activeElement && name(at.node) !== at.name) leave();
-  }).observe(document, {
-    subtree: true,
-    attributeFilter: ["disabled", "data-press", "data-move", "data-number", "data-value", "data-asked"],
-  });
 })();
 
 // Gradio takes the focus from the box of a list as something is chosen. It comes back, the list closed;

@@ -60,7 +60,7 @@ CSS = "\n".join((font_faces(), _palette_rules(), _face_rules(), _read("look.css"
 # in doing so breaks `:is(a, b)`, media queries on the page itself and shorthands with variables.
 HEAD = f"""
 <style>{CSS}</style>
-<script>{_read("page.js")}{_read("keyboard.js")}{_read("press.js")}{_read("addresses.js")}</script>
+<script>{_read("page.js")}{_read("keyboard.js")}{_read("addresses.js")}</script>
 <link rel="icon" type="image/svg+xml" href="data:image/svg+xml,{quote(_read("icon.svg"))}">
 <meta name="theme-color" content="{PALETTE["paper"][0]}" media="(prefers-color-scheme: light)">
 <meta name="theme-color" content="{PALETTE["paper"][1]}" media="(prefers-color-scheme: dark)">

@@ -14,6 +14,7 @@ from panels.ui.look import PARTS, QUIET
 from panels.ui.visitor import CALLER, as_visitor, visitor_of
 
 Updates = dict[Any, Any]  # new values, or components with new properties, by component
+region = PARTS.region  # parts.html
 
 
 def bound(callback: Callable, *values: Any) -> Callable:
@@ -32,17 +33,6 @@ def named(function: Callable, origin: Callable) -> Callable:
     return function
 
 
-def event_value(event: gr.EventData, name: str) -> Any:
-    """What the browser sent with an event under `name`; None where it sent no such thing.
-
-    Any client can send anything, so the value is of no sure type.
-    """
-    try:
-        return getattr(event, name)
-    except (AttributeError, TypeError):
-        return None
-
-
 def with_closed(lists: Sequence[gr.Dropdown], triggers: Sequence[Any], *event: Any, **how: Any):
     """An event that changes the choices of `lists`, which do not open until it is over.
 
@@ -53,19 +43,6 @@ def with_closed(lists: Sequence[gr.Dropdown], triggers: Sequence[Any], *event: A
     changed = gr.on(triggers, None, js=f"() => shutLists({places})").then(*event, **how)
     changed.then(None, js=f"() => openLists({places})")  # both in keyboard.js
     return changed
-
-
-# Buttons within HTML ------------------------------------------------------------------------------
-
-PRESS = "answerPresses(element, trigger)"  # of a region with buttons; see press.js
-button, pick_list, region = PARTS.button, PARTS.pick_list, PARTS.region  # parts.html
-
-
-def sent_number(event: gr.EventData, name: str) -> int | None:
-    """The whole number that a button sent under `name`; None where it sent no such thing."""
-    value = event_value(event, name)
-    is_number = isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < 6
-    return int(value) if is_number else None
 
 
 # Filling a part as it is opened -------------------------------------------------------------------

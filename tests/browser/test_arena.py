@@ -27,10 +27,10 @@ def test_a_visitor_bids_for_a_block_in_words_and_reloads(open_page):
     expect(board).to_contain_text("Round 1 of 5: 2 actions left.")
     expect(page.locator("#arena-foot")).to_contain_text("A typical world")
 
-    board.locator("[data-press=preview]").first.click()
+    board.locator("[data-id^=preview]").first.click()
     expect(board.locator("[aria-pressed=true]")).to_have_count(1)
     expect(page.locator("#arena-hint")).to_contain_text("Press the job to book")
-    board.locator("[data-press=bid]").first.press("Enter")  # by the keyboard
+    board.locator("[data-id^=bid]").first.press("Enter")  # by the keyboard
     expect(deal).to_contain_text("You give")
     credits = page.get_by_label("credits", exact=True)
     for amount, problem in (

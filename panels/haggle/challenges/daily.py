@@ -31,10 +31,11 @@ from panels.haggle.conversation import NOTE, SILENT, Chat, chart_words, chat_of
 from panels.haggle.game_view import bubbles, chart
 from panels.haggle.words import ENGLISH, Translate, translate_error, translator
 from panels.site.sessions import state_of
+from panels.ui.components.moves import Moves, button
 from panels.ui.html import macros
 from panels.ui.look import QUIET, note, stat, strip, trouble, with_minus_signs
 from panels.ui.offers import SMALL, ending
-from panels.ui.wiring import PRESS, Updates, button, region
+from panels.ui.wiring import Updates, region
 from sauda.language.lines import name_in
 from sauda.llm.types import ReplyError
 from sauda.serve.leaderboard import Unavailable
@@ -53,7 +54,7 @@ class DailyPage(BargainPage):
     def __init__(self) -> None:
         super().__init__("daily")
         # Which day's bargain this is, what is wrong with the address, a friend's game.
-        self.head = gr.HTML(elem_id="daily-head", js_on_load=PRESS)
+        self.head = Moves(elem_id="daily-head")
         self.lay_out_game()
         label = translator(ENGLISH)("daily_count")
         self.counted = gr.Checkbox(label=label, elem_id="daily-counted")
@@ -369,7 +370,7 @@ def let_sauda_play(screen: DailyScreen, visit: DailyVisit) -> Updates:
             said = translate("daily_played", **told)
         except ReplyError as error:
             said = translate("daily_failed", reason=translate_error(error, visit.language))
-    ask = Markup("") if rows else button(translate("daily_ask_sauda"), press="ask")
+    ask = Markup("") if rows else button(translate("daily_ask_sauda"), "ask")
     people = region("daily-people", among_people(visit))
     return {shown: players(visit, said, rows) + ask + people}
 

@@ -18,10 +18,11 @@ from panels.haggle.challenges.subtab import VISITOR, SubTab
 from panels.haggle.screen import Screen, Visit
 from panels.haggle.words import ENGLISH, Translate, translator
 from panels.site.card import CLIMBED
+from panels.ui.components.moves import Move, Moves
 from panels.ui.html import macros
 from panels.ui.look import QUIET, QUIET_UNCHECKED, note, trouble
 from panels.ui.visitor import visitor_of
-from panels.ui.wiring import PRESS, Updates, named, sent_number
+from panels.ui.wiring import Updates, named
 from sauda.language.lines import name_in
 from sauda.serve.leaderboard import Unavailable, own_board, token_digest
 from sauda.sessions.ladder import LEVELS, level_of, open_numbers, stars
@@ -37,12 +38,12 @@ class LadderPage(SubTab):
 
     def __init__(self) -> None:
         super().__init__("ladder")
-        self.levels = gr.HTML(elem_id="ladder-levels", js_on_load=PRESS)
+        self.levels = Moves(elem_id="ladder-levels")
         self.counted = gr.Checkbox(
             label=translator(ENGLISH)("ladder_count"), elem_id="ladder-counted"
         )
         self.among = gr.HTML(elem_id="ladder-among")
-        self.far = gr.HTML(elem_id="ladder-far", js_on_load=PRESS)  # how far, to send around
+        self.far = Moves(elem_id="ladder-far")  # how far, to send around
         self.with_words += [self.levels, self.counted, self.among, self.far]
 
 
@@ -78,9 +79,8 @@ def build(tab: gr.Tab, screen: Screen, kept: gr.BrowserState, parts: gr.Tabs) ->
     def count(counted: bool, language: str, stored: object) -> Updates:
         return count_me(page, kept, counted, language, stored)
 
-    def press(event: gr.EventData, visit: Visit, language: str) -> Updates:
-        number = sent_number(event, "number")
-        started = haggle.play_level(screen, number, replace(visit, language=language))
+    def press(move: Move, visit: Visit, language: str) -> Updates:
+        started = haggle.play_level(screen, move.number(), replace(visit, language=language))
         return started | {parts: gr.Tabs(selected="any")}
 
     subtab.on_start(tab, haggled.language, named(words, show), own, page.with_words, js=page.reads)

@@ -20,10 +20,11 @@ from panels.haggle.challenges.subtab import PLAYS, BargainPage, BargainScreen, B
 from panels.haggle.conversation import SILENT
 from panels.haggle.result import compare, revealed
 from panels.haggle.words import ENGLISH, Translate, Trouble, translate_error, translator
+from panels.ui.components.moves import Moves, button
 from panels.ui.html import macros
 from panels.ui.look import QUIET, folded, note, stat, strip, table, trouble
 from panels.ui.tables import points, with_interval
-from panels.ui.wiring import PRESS, Updates, button
+from panels.ui.wiring import Updates
 from sauda.llm.types import ReplyError
 from sauda.serve.http import ENTRIES_OF_ADDRESS, ENTRIES_SECONDS
 from sauda.serve.leaderboard import HOURS, Entry, Place, Unavailable, own_board, rules_of
@@ -61,7 +62,7 @@ class PeoplePage(BargainPage):
             self.lay_out_game()
         self.tally = gr.HTML(elem_id="people-tally")
         # The button by which a browser withdraws its entries, folded; empty where it has none.
-        self.leave = gr.HTML(elem_id="people-leave", js_on_load=PRESS)
+        self.leave = Moves(elem_id="people-leave")
         # {"tokens": […]} of this browser's entries. The key is no secret: it only has to stay.
         self.kept = gr.BrowserState({}, storage_key="sauda-people", secret="for-the-record")
         self.share(self.kept)
@@ -205,7 +206,7 @@ def result(visit: PeopleVisit) -> Markup:
     parts = [
         ending.show(game, translate, visit.language),
         revealed(game, translate),
-        "" if visit.is_last else button(translate("people_next"), press="next"),
+        "" if visit.is_last else button(translate("people_next"), "next"),
     ]
     return Markup("").join(parts)
 
@@ -240,7 +241,7 @@ def way_out(visit: PeopleVisit) -> Markup:
     if not visit.tokens:
         return Markup("")
     translate = visit.translate
-    press = button(translate("people_withdraw"), press="withdraw")
+    press = button(translate("people_withdraw"), "withdraw")
     return folded(translate("people_withdraw"), note(translate("people_what_goes")) + press)
 
 

@@ -29,13 +29,14 @@ from panels.measured import FILE as COMPARISON
 from panels.measured import FORM, rows_by_policy
 from panels.site.sessions import HOUR, no_longer_here, state_of
 from panels.transcripts.episodes import awaited_model
+from panels.ui.components.moves import Move, Moves, move_row
 from panels.ui.html import macros
 from panels.ui.look import QUEUED, QUIET, note, table, trouble
 from panels.ui.provenance import load_or_say
 from panels.ui.tables import with_interval
 from panels.ui.terms import term
 from panels.ui.visitor import as_visitor
-from panels.ui.wiring import PRESS, Updates, event_value, named, sent_number
+from panels.ui.wiring import Updates, named
 from sauda.experiments.evaluate import BazaarRow
 from sauda.experiments.spot import EPISODES, FILE, LEAST, TASK
 from sauda.language.lines import name_in
@@ -80,7 +81,7 @@ class SpotPage(SubTab):
             self.ask = gr.Button(translate("spot_ask"), variant="primary", scale=0, min_width=110)
         self.problem = gr.HTML(elem_id="spot-problem")
         # The next exchange of a recorded pair, and the guesses.
-        self.moves = gr.HTML(elem_id="spot-moves", js_on_load=PRESS)
+        self.moves = Moves(elem_id="spot-moves")
         self.verdict = gr.HTML(elem_id="spot-verdict")
         self.tally = gr.HTML(elem_id="spot-tally")
         with gr.Row(elem_classes="sauda-actions"):
@@ -175,11 +176,11 @@ def build(tab: gr.Tab, language: gr.Radio) -> None:
     def ask_both(chosen: str, *values: Any) -> Iterator[Updates]:  # Gradio streams generators alone
         yield from ask(replace(spot, language=chosen), *values)
 
-    def press(event: gr.EventData, chosen: str, duel: Any, kept: Any) -> Updates:
+    def press(move: Move, chosen: str, duel: Any, kept: Any) -> Updates:
         here = replace(spot, language=chosen)
-        if event_value(event, "press") == "more":
+        if move.name == "more":
             return show_more(here, duel)
-        return guess(here, sent_number(event, "number"), duel, kept)
+        return guess(here, move.number(), duel, kept)
 
     subtab.wire_reload(page, tab, language, open_pair, [*own, page.kept], shown, page.price)
     subtab.wire_language(page, tab, language, spoken(words), language)
@@ -256,9 +257,7 @@ def show(spot: Spot, duel: Duel, problem: Markup | str = "") -> Updates:
         page.about: about(duel, spot.language),
         page.columns: columns(duel, spot.language),
         page.problem: problem,
-        page.moves: HTML.moves(
-            duel, SIDES, tell_guess(duel, translate) if guessed else "", translate
-        ),
+        page.moves: moves(duel, translate),
         page.verdict: verdict(duel, spot) if guessed else "",
     }
 
@@ -477,6 +476,17 @@ def cut(text: str, most: int) -> str:
         return text
     whole = text[:most].rpartition(" ")[0].rstrip() or text[: most - 1]
     return f"{whole[: most - 1]}…"
+
+
+def moves(duel: Duel, translate: Translate) -> Markup:
+    """The next exchange of a recorded pair, the guesses, and for readers whether one was right."""
+    more = [(translate("spot_more"), "more")] if duel.has_more and not duel.is_live else []
+    guesses = [
+        (translate("spot_guess", side=side), f"guess:{number}" if duel.can_guess else "")
+        for number, side in enumerate(SIDES)
+    ]
+    told = "" if duel.guess is None else tell_guess(duel, translate)
+    return HTML.moves(duel.has_more and duel.is_live, told, move_row([*more, *guesses]))
 
 
 def tell_guess(duel: Duel, translate: Translate) -> str:

@@ -15,15 +15,16 @@ from markupsafe import Markup
 
 from env import IllegalAction, get_task, rollout
 from panels.haggle import callbacks as haggle
-from panels.haggle.game_view import brief, bubbles, chart, quick_buttons
+from panels.haggle.game_view import brief, bubbles, chart, quick_labels
 from panels.haggle.opponents import weights_of
 from panels.haggle.screen import FIRST, ChatParts, Screen, Visit
 from panels.haggle.words import ENGLISH, LANGUAGES, Translate, translator
 from panels.site.sessions import HOUR, no_longer_here
 from panels.transcripts.episodes import of_this_page
+from panels.ui.components.moves import Move, Moves
 from panels.ui.look import QUEUED, QUIET, heading
 from panels.ui.visitor import visitor_of
-from panels.ui.wiring import PRESS, Updates, event_value, named, region
+from panels.ui.wiring import Updates, named
 from sauda.llm.backends import THIS_PAGE, in_page
 from sauda.llm.server import Failed, Ready
 from sauda.serve.leaderboard import own_board, token_digest
@@ -190,9 +191,9 @@ class BargainPage(SubTab, ChatParts):
                 self.lay_out_chat(self.part, translator(ENGLISH))
             with gr.Column(scale=4, min_width=320):
                 self.offers = gr.HTML(elem_id=f"{self.part}-chart")
-        self.result = gr.HTML(elem_id=f"{self.part}-result", js_on_load=PRESS)
+        self.result = Moves(elem_id=f"{self.part}-result")
         # The table of those who played this seed.
-        self.players = gr.HTML(elem_id=f"{self.part}-players", js_on_load=PRESS)
+        self.players = Moves(elem_id=f"{self.part}-players")
         self.visit = gr.State(None, time_to_live=HOUR)
         self.with_words += [self.message, self.send]
 
@@ -252,11 +253,8 @@ class BargainScreen(Screen):
         """The game as another tab of the browser left it; None where this one's is the latest."""
         return None
 
-    def moves(self, visit: BargainVisit, problem: Markup | str = "") -> Markup:
-        """What is wrong, and the quick moves until the game is over."""
-        game = visit.game
-        quick = quick_buttons(game, visit.translate)
-        return region(f"{self.page.part}-problem", problem) + (quick if not game.over else "")
+    def offered(self, visit: BargainVisit, is_wrong: bool) -> list[tuple[str, str]]:
+        return quick_labels(visit.game, visit.translate)  # and no move is taken back
 
     def read(self, request: gr.Request, stored: object) -> dict[str, Any]:
         """The values of a visit that the browser sends with each event, checked."""
@@ -303,13 +301,13 @@ class BargainScreen(Screen):
             visit = self.visit_of(request, *given)
             return self.from_another_tab(visit) or haggle.send(self, visit)
 
-        def pressed(event: gr.EventData, request: gr.Request, *given: Any) -> Updates:
+        def pressed(move: Move, request: gr.Request, *given: Any) -> Updates:
             visit = self.visit_of(request, *given)
-            if event_value(event, "press") == press:
+            if move.name == press:
                 return callback(self, visit)
             if updates := self.from_another_tab(visit):
                 return updates
-            return haggle.press_quick_move(self, event_value(event, "move"), visit)
+            return haggle.press_quick_move(self, move.id, visit)
 
         wire_language(page, tab, language, self.on_visit(type(self).words), values)
         gr.on(

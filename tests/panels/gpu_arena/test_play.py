@@ -13,7 +13,7 @@ import pytest
 
 from env import IllegalAction, arena
 from panels.gpu_arena import players, tab
-from panels.gpu_arena.offers import ASK, PAY, Visit
+from panels.gpu_arena.offers import ASK, PAY, Visit, read
 from panels.gpu_arena.players import SEED, TASK
 from panels.gpu_arena.tab import BEGINNINGS, REGIONS, named_in_address, new_game
 from panels.gpu_arena.view import settlement
@@ -34,7 +34,7 @@ from tests.support.haggle import Model
 
 WORLD, LAB = "arena/single_trade", "mini+sft-arena"
 HAND = "arena/market_round", "98"  # a world whose blocks and jobs the cases below name
-PAGE_OF_NAMES = {name: name for name in (*REGIONS, "visit")}  # draws by name
+PAGE_OF_NAMES = {name: name for name in (*REGIONS, "visit", "clock")}  # draws by name
 PRESSES = (  # a press on the calendar, with what the button holds and the pressed blocks
     ("preview", "b_0_2", ["b_0_2"]), ("book", "j_0_0", ["b_0_2"]), ("book", "j_0_0", []),
     ("book", "j_0_1", ["b_0_0"]), ("book", "j_9_9", ["b_0_2"]), ("preview", "b_9_9", ["b_9_9"]),
@@ -107,14 +107,15 @@ def test_a_press_lets_the_expert_play_by_itself_until_it_is_paused():
     started = answer(at(), "watch", PUBLISHED)
     assert f'value="{PUBLISHED}" selected' in started["foot"]
     assert "Pause" in started["top"]
-    assert "data-running" in started["top"]
-    ticked = after(started["visit"], "tick", player=EXPERT)
-    assert ticked.running
+    assert started["clock"].active
+    step = answer(started["visit"], "tick", player=EXPERT)
+    ticked = step["visit"]
+    assert (ticked.running, step["clock"].active) == (True, True)
     assert set(ticked.game.movers) == {EXPERT}
     paused = answer(ticked, "watch", EXPERT)
     assert not paused["visit"].running
     assert paused["visit"].game is ticked.game
-    assert "data-running" not in paused["top"]
+    assert not paused["clock"].active
     over = after(at(*HAND), "act", **FINISH)
     anew = after(over, "watch", EXPERT)
     assert (anew.game, anew.running) == (new_game(*HAND), True)
@@ -123,7 +124,7 @@ def test_a_press_lets_the_expert_play_by_itself_until_it_is_paused():
 def test_who_takes_every_advice_plays_the_game_of_the_expert():
     visit, watched = after(at(*HAND), "advise"), new_game(*HAND)
     while not visit.game.over:
-        (action,) = re.findall(r'data-value="([^"]+)"', visit.advice)
+        (action,) = re.findall(r'data-id="take_advice:([^"]+)"', visit.advice)
         visit = after(visit, "take_advice", action.replace("&#34;", '"'))
     while not watched.over:
         watched = tab.step_once(watched, EXPERT)
@@ -147,8 +148,8 @@ def test_an_event_without_its_game_or_seed_is_answered_in_words():
         answer(at(), "watch", "nobody"),
         *(answer(None, name) for name in tab.PRESSES if name not in BEGINNINGS),
     ):
-        assert list(updates) == ["top"]
-        assert 'role="alert"' in updates["top"]
+        assert 'role="alert"' in updates.pop("top")
+        assert not any(clock.active for clock in updates.values())
 
 
 @pytest.mark.parametrize("odd", [None, 5, {}, [[1]], "x" * 5000, [None]])
@@ -182,12 +183,12 @@ def test_once_the_game_is_over_nothing_can_be_done_in_it():
     shown = "".join(ended[name] for name in REGIONS)
     assert ended["visit"].game.over
     for name in ("wait", "send", "act", "price", "choose_move", "preview", "bid", "book"):
-        assert f'data-press="{name}"' not in shown
+        assert not re.search(rf'data-id="{name}\b', shown)
     for name in ("advise", "step"):
-        assert re.search(rf'data-press="{name}"[^>]* disabled', shown)
+        assert re.search(rf'data-id="{name}"[^>]* disabled', shown)
     with pytest.raises(IllegalAction, match="over"):
         tab.play_on(ended["visit"].game, arena.Action("wait"))
-    assert 'data-press="send"' in answer(ended["visit"], "begin", task=WORLD, seed="5")["floor"]
+    assert 'data-id="send"' in answer(ended["visit"], "begin", task=WORLD, seed="5")["floor"]
 
 
 def test_an_address_opens_the_world_that_it_names_and_no_secret_seed_stands_in_one():
@@ -204,7 +205,7 @@ def test_an_address_opens_the_world_that_it_names_and_no_secret_seed_stands_in_o
 @pytest.mark.parametrize("query", [{"task": "<b>x</b>"}, {"task": WORLD, "seed": "-1"}])
 def test_an_address_that_names_no_world_is_answered_in_words(query):
     search = "?" + urlencode({"tab": "gpu_arena"} | query)
-    opened = answer(None, "open", search=search)
+    opened = tab.open_tab(PAGE_OF_NAMES, None, read({"search": search}))
     assert opened["visit"].game == new_game(TASK, str(SEED))
     assert 'role="alert"' in opened["top"]
     assert "<b>x" not in opened["top"]

@@ -59,7 +59,7 @@ def collect(stream) -> list[dict]:
 
 def pressable(updates: dict, part) -> set[str]:
     """What the buttons of a region do."""
-    return set(re.findall(r'data-press="(\w+)"', updates[part]))
+    return set(re.findall(r'data-id="(\w+)', updates[part]))
 
 
 # Choices
@@ -202,11 +202,11 @@ def test_an_empty_message_and_one_while_the_model_thinks_leave_the_box_alone(scr
 
 def test_a_button_makes_the_move_that_it_names_or_none_where_that_is_gone(screen, buying):
     accept, *others = open_moves(buying.game)
-    for name in ("accept 1", "offer 1", "", None, ["walk"]):
+    for name in ("accept:1", "offer:1", "", "walk:again"):
         late = callbacks.press_quick_move(screen, name, buying)
         assert list(late) == [screen.page.moves]
     moved = callbacks.press_quick_move(screen, others[0], buying)[screen.page.visit]
-    assert others[0] == f"offer {moved.game.observation.table.bids[-1]}"
+    assert others[0] == f"offer:{moved.game.observation.table.bids[-1]}"
     assert list(callbacks.press_quick_move(screen, accept, moved)) == [screen.page.moves]
     updates = callbacks.press_quick_move(screen, accept, buying)
     assert updates[screen.page.visit].game.over
@@ -435,7 +435,7 @@ def test_the_review_asks_for_a_better_move_and_answers_a_choice_or_a_typed_price
     _, asked = review_after(screen, visit)
     assert "find a better move" in asked
     choices = visit.generation.reviewed.moves[0].choices
-    assert len(choices) == asked.count('data-press="answer"') > 1
+    assert len(choices) == asked.count('data-id="answer:') > 1
     best = choices.index(visit.generation.reviewed.moves[0].better)
 
     def answered(**given) -> str:

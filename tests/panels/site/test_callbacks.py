@@ -24,9 +24,9 @@ WORDS = [
     "९९९", "\x00", "x" * 600, "../../etc/passwd", "<b>", "{}", "0001-01-01",
 ]  # fmt: skip
 VALUES = [*WORDS, None, True, -1, 0, 10**30, 0.5, [], ["neither"], {}, {"value": "x"}]
-SENT = ["value", "number", "move", "picked", "index", "seller", "buyer"]
-PRESSED = [
-    "open", *PRESSES, "quick", "what_if", "take_back", "begin", "replay_item", "stop",
+SENT = ["search", "value", "index", "seller", "buyer"]
+MOVES = [
+    "open", *PRESSES, "offer", "what_if", "take_back", "begin", "replay_item", "stop",
     "ask_again", "stand_in", "check_health", "watch", "more", "next",
 ]  # fmt: skip
 ADDRESSES = [
@@ -59,9 +59,10 @@ def junk_calls(event: Any, stream: Random, most: int) -> Iterator[tuple[dict[str
         junk = junk_for(part)
         for value in stream.sample(junk, min(most, len(junk))):
             yield {"data": [*usual[:place], value, *usual[place + 1 :]]}, ""
-    for press in stream.sample(PRESSED, most) if event.collects_event_data else ():
+    for name in stream.sample(MOVES, most) if event.collects_event_data else ():
         fields = {field.name: stream.choice(VALUES) for field in dataclasses.fields(Fields)}
-        sent = {"press": press, "fields": fields} | {name: stream.choice(VALUES) for name in SENT}
+        move = {"id": f"{name}:{stream.choice(VALUES)}", "fields": stream.choice([fields, None])}
+        sent = move | {each: stream.choice(VALUES) for each in SENT}
         yield {"data": usual, "event_data": sent}, ""
 
 

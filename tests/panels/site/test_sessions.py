@@ -117,20 +117,20 @@ def test_a_reload_finds_the_game_talk_and_language_again_and_leaves_the_former_s
 
 
 def test_a_reloaded_page_shows_the_game_that_its_tab_had_begun(site):
-    def press(name: str, session: str, value: str = "", kind: str = "input") -> str:
-        sent = {"press": name, "fields": {"value": value}}
-        (number,) = (n for n in site.event_numbers("gpu_arena.tab", "answer")
-                     if site.blocks.fns[n].targets[0][1] == kind)  # fmt: skip
-        return site.call(number, [None], session, sent)
+    def open_tab(session: str, former: str = "") -> str:
+        (number,) = site.event_numbers("gpu_arena.tab", "open_tab")
+        return site.call(number, [None, former], session, {"id": "open"})
 
-    press("open", "before")
-    press("wait", "before", kind="click")
-    assert "Round 2 of 5" in press("open", "after", "before")
-    assert "Round 2" not in press("open", "new")
-    problem = press("open", "later", "of-another-page")
+    open_tab("before")
+    (number,) = (n for n in site.event_numbers("gpu_arena.tab", "answer")
+                 if site.blocks.fns[n].targets[0][1] == "click")  # fmt: skip
+    site.call(number, [None], "before", {"id": "wait"})
+    assert "Round 2 of 5" in open_tab("after", "before")
+    assert "Round 2" not in open_tab("new")
+    problem = open_tab("later", "of-another-page")
     assert "lost as the page was restarted; this is a new one" in problem
     del sessions.OPEN.session_data["before"]
-    assert "this is a new one" in press("open", "latest", "before")
+    assert "this is a new one" in open_tab("latest", "before")
 
 
 # Health, the end, and a page without artifacts

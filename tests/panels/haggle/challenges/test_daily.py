@@ -308,7 +308,7 @@ def test_a_browser_finds_its_game_again_and_plays_to_the_end(record, board):
         shown = haggle.send(record, replace(there, text="I walk away"))
         game, page = shown[record.page.visit].game, record.page
         assert game.over
-        assert ('data-press="next"' in shown[page.result]) == (number < GAMES)
+        assert ('data-id="next"' in shown[page.result]) == (number < GAMES)
         assert str(game.play.seed) not in str(shown[page.result])
         if number < GAMES:
             there = reopen(record, of_person(token=there.token))[page.visit]
@@ -329,7 +329,7 @@ def test_a_person_withdraws_all_entries_of_the_browser_and_their_number_stays(
     second = enter(record, "Asha too", True, replace(first, game=None))[record.page.visit]
     board.pair(second.place.entry, 1, 0.5, 0.5)
     assert len(second.tokens) == 2
-    assert 'data-press="withdraw"' in record.words(second)[record.page.leave]
+    assert 'data-id="withdraw"' in record.words(second)[record.page.leave]
     gone = people.withdraw(record, second)
     assert gone[record.page.kept] == {"tokens": []}
     assert gone[record.page.visit].game is None

@@ -66,9 +66,9 @@ def test_every_level_is_played_in_haggles_chat_and_ends_in_its_ending(screen, le
     if not game.over:
         game = answer(game, WalkAway())
     ended = str(screen.show(replace(visit, game=game))[page.after])
-    assert f'data-press="level" data-number="{level.number}"' in ended
+    assert f'data-id="level:{level.number}"' in ended
     assert 'class="sauda-stars"' in ended
-    assert 'data-press="begin"' not in ended
+    assert 'data-id="begin"' not in ended
 
 
 def test_a_level_that_there_is_not_leaves_the_game(screen):
@@ -124,7 +124,7 @@ def test_only_who_agrees_is_counted_and_once_a_level(page, board, monkeypatch):
 def test_the_list_opens_two_persons_and_then_the_next(page):
     for stored, playable in (({}, 2), ({"1": "2"}, 3), ({"1": "2", "2": "x"}, 3)):
         shown = str(ladder.show(page, ENGLISH, stored)[page.levels])
-        assert shown.count('data-press="play"') == playable
+        assert shown.count('data-id="play:') == playable
     assert LEVELS[4].text("line") not in shown  # of who is not open yet
     assert "★★☆" in shown
 
