@@ -64,11 +64,11 @@
   const restore = (number) => {
     const own = holder();
     if (own?.matches(".sauda-opens") && !written(own)) { // it is being filled with this address
-      until(() => number !== latest || written(own), () => restore(number));
+      until(() => number !== latest || written(holder()), () => restore(number));
       return;
     }
     if (!shows(own)) own.querySelector(".sauda-follow, .prose").click();
-    until(() => number !== latest || shows(own), () => { // what the server answers
+    until(() => number !== latest || shows(holder()), () => { // what the server answers
       if (number !== latest) return;
       following = false;
       bring();
