@@ -137,7 +137,7 @@ class Script:
         labels = self.buttons(seen, *QUICK)
         accepts = any(label.startswith("Accept") for label in labels)
         prices = [PRICE.search(label) for label in labels if not label.startswith("Accept")]
-        last = "ok" if accepts else "walk away"
+        last = "deal" if accepts else "walk away"  # "ok" is a nod, and takes nothing
         return next((f"{price[0]} mein de do" for price in prices if price), last)
 
     def check(self, before: list[Any], after: list[Any], text: str) -> None:
@@ -148,7 +148,7 @@ class Script:
         )
         waits = bool(self.buttons(after, "ask_again"))
         # Up to two notes of the page may follow the answer, and one may be the answer.
-        spoken = re.compile(rf"(?<!\w){re.escape(text)}(?!\w)")  # "ok" is in "look", too
+        spoken = re.compile(rf"(?<!\w){re.escape(text)}(?!\w)")  # "deal" is in "ideal", too
         is_shown = now != was and any(map(spoken.search, now[-4:]))
         if is_shown and not waits and (not spoken.search(now[-1]) or not self.is_open(after)):
             return
