@@ -120,7 +120,7 @@ def finish(page: Page, *moves: str) -> None:
                 box.fill(move)
                 box.press("Enter")
             else:
-                page.locator(f"[data-move^={move}]:visible").first.click()
+                page.locator(f"[data-id^={move}]:visible").first.click()
         settle(page)
     expect(over).to_be_visible()
 
@@ -158,7 +158,7 @@ def for_the_record(opening) -> Page:
     page.get_by_role("button", name="Start").click()
     for number in range(GAMES):
         if number:
-            page.locator("[data-press=next]:visible").first.click()
+            page.locator("[data-id^=next]:visible").first.click()
         expect(page.locator("[id$=people-say]")).to_be_visible()
         settle(page)
         finish(page, "walk" if number else "accept")
@@ -168,7 +168,7 @@ def for_the_record(opening) -> Page:
 
 def a_pair_told_apart(opening) -> Page:
     page = opening(query="tab=haggle&part=spot")
-    page.locator("[data-press=guess]:visible").first.click()
+    page.locator("[data-id^=guess]:visible").first.click()
     expect(page.locator("#spot-verdict")).not_to_be_empty()
     settle(page)
     return page
@@ -176,7 +176,7 @@ def a_pair_told_apart(opening) -> Page:
 
 def an_arena_left(opening) -> Page:
     page = opening(tab="GPU arena")
-    page.locator("#arena-board [data-press=bid]").first.click()
+    page.locator("#arena-board [data-id^=bid]").first.click()
     page.get_by_label("credits", exact=True).fill("10")
     page.get_by_role("button", name="Send the offer").click()
     settle(page)
