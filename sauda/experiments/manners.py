@@ -3,7 +3,7 @@
 A visitor of the page concedes evenly or late, stands, lies, apologises. Each habit sells in the
 games of `bazaar/people`, and says sentences of its own. A model's lines are judged too: a fault is
 a line that names another price than the bid, says what was said before, claims what the buyer does
-not know, or gives its limit away.
+not know, answers a step of the seller that was not made, or gives its limit away.
 """
 
 import re
@@ -43,7 +43,14 @@ from sauda.records.store import Artifact
 from sauda.statistics import exact_share, mean_of
 
 TASK = "bazaar/people"
-FAULTS = ("price", "repeat", "claim", "limit")
+FAULTS = ("price", "repeat", "claim", "step", "limit")
+# Words that say that the ask fell, or that it did not.
+FELL = re.compile(
+    r"you moved|we both move|coming (down|closer)|that's a step|neeche aaye|paas aa rahe", re.I
+)
+STOOD = re.compile(
+    r"didn't move|the same\.|not an inch|hold firm|still there|hile nahi|wahi daam|bhi wahi", re.I
+)
 OFTEN = 2  # times in a row that a price may be named to somebody who concedes
 
 
@@ -137,6 +144,8 @@ def faults_in(obs: Observation, action: Offer) -> Iterator[str]:
         yield "repeat"
     if ear.act_in(line)[0] == "outside" and quote is None:
         yield "claim"
+    if (FELL.search(line) and not obs.drop) or (STOOD.search(line) and obs.drop != 0):
+        yield "step"
     if obs.reservation in amounts and obs.reservation != action.price:
         yield "limit"
 

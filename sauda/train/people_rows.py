@@ -67,6 +67,11 @@ WALLS, ABSURD = 0.1, 0.1  # shares of the games with people; see `stands` and `s
 SLUMPS, CHATS = 0.06, 0.2  # shares of the games; see `slumped` and `chatting`
 SLUMP = (0.1, 0.6)  # of an ask, where it is absurdly low
 CHATTY = 0.5  # share of a chatting seller's moves that come with talk of something else
+AFTER_A_FALL = ("You moved", "Main bhi hilta")  # in sentences that say that the seller moved
+AFTER_A_BID = (  # in sentences that say that it bid before
+    "Another step", "better number", "little more", "I go up", "thoda badhata", "kadam aur",
+    "# now", "me now", "Ab #", "meet closer",
+)  # fmt: skip
 ANSWERED = ("cost", "time", "wear", "rival", "limit", "patience")
 HEARD = 0.6  # share of the answers that are to what the seller said, where it said something
 FACTOR = (1.3, 3.2)  # of the opening ask, where it is absurd
@@ -337,7 +342,9 @@ def worded(
         return texts[rng.integers(len(texts))]
 
     family = ("buyer", act) if act else ("bid", "leave" if verb == "walk" else verb)
-    text = one_of(fresh(sentences_to_say(language, *family, obs.table.item)))
+    texts = fresh(sentences_to_say(language, *family, obs.table.item))
+    untrue = AFTER_A_FALL * (not obs.drop) + AFTER_A_BID * (obs.bid is None)
+    text = one_of([text for text in texts if not any(part in text for part in untrue)])
     if bids and not act and rng.random() < ANSWERS:
         did = "first" if obs.bid is None else "fell" if obs.drop else "stood"
         heard = heard_in(obs) if rng.random() < HEARD else ""
