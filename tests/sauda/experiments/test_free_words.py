@@ -36,7 +36,11 @@ class Parrot:
 
 @pytest.mark.parametrize(
     ("line", "fault"),
-    [("So, #.", "repeat"), ("I pay 12345678.", "price")],
+    [
+        ("So, #.", "repeat"),
+        ("I pay 12345678.", "price"),
+        ("I see you moved. #.", "step"),
+    ],
 )
 def test_faults_of_lines_are_counted(line, fault):
     games, replies = manners.play_model(Parrot(line), "wall", range(50_000, 50_006))
