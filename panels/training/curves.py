@@ -41,9 +41,11 @@ SCALES = {"step": "step", "tokens": "tokens", "time": "minutes"}  # what x may b
 SMOOTHEST = 0.98
 TITLES = {  # of stages whose name in capitals is none
     "distill": "Distillation", "people": "SFT with people", "talks": "SFT with people and packages",
-    "form": "Form of a move", "reward": "Reward alone",
+    "form": "Form of a move", "reward": "Reward alone", "slips": "DPO on its own slips",
 }  # fmt: skip
-METHOD = {"people": "sft", "talks": "sft", "form": "sft", "reward": "grpo"}  # where no stage is
+METHOD = {  # where no stage is
+    "people": "sft", "talks": "sft", "form": "sft", "reward": "grpo", "slips": "dpo",
+}  # fmt: skip
 
 Row = Mapping[str, Any]
 Runs = Mapping[str, Artifact]  # by file name: a stage's, or "sft-arena"

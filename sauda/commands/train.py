@@ -24,6 +24,7 @@ TRAINED = {
     "distill": "a buyer or a lab, on a teacher's labels of its own games",
     "people": "a buyer, on a planner's deals with people and in words of its own",
     "talks": "the same, on deals of the open market and packages too",
+    "slips": "Sauda, on pairs of its own slips and what mends them",
     "form": "a buyer, on legal moves at random: the form of a move and nothing else",
     "reward": "a buyer, from `form` on, by the grades of whole games alone",
     "grpo": "a buyer, reinforcement learning on whole games",

@@ -6,9 +6,8 @@ a line that names another price than the bid, says what was said before, claims 
 not know, answers a step of the seller that was not made, or gives its limit away.
 """
 
-import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby, product, zip_longest
 from pathlib import Path
@@ -23,7 +22,6 @@ from env import (
     Offer,
     Task,
     WalkAway,
-    ear,
     episode,
     get_task,
     rollout,
@@ -32,6 +30,7 @@ from env import (
 )
 from sauda.experiments.base import experiment
 from sauda.experiments.role_play import Recorded
+from sauda.language.faults import FAULTS, faults_in
 from sauda.llm.turn import PlayerSpec
 from sauda.llm.types import BatchGenerate
 from sauda.played import models_behind, people_prompt, play_together
@@ -43,14 +42,6 @@ from sauda.records.store import Artifact
 from sauda.statistics import exact_share, mean_of
 
 TASK = "bazaar/people"
-FAULTS = ("price", "repeat", "claim", "step", "limit")
-# Words that say that the ask fell, or that it did not.
-FELL = re.compile(
-    r"you moved|we both move|coming (down|closer)|that's a step|neeche aaye|paas aa rahe", re.I
-)
-STOOD = re.compile(
-    r"didn't move|the same\.|not an inch|hold firm|still there|hile nahi|wahi daam|bhi wahi", re.I
-)
 OFTEN = 2  # times in a row that a price may be named to somebody who concedes
 
 
@@ -131,28 +122,6 @@ def task_of(habit: str) -> Task:
 
 
 # What is measured ---------------------------------------------------------------------------------
-
-
-def faults_in(obs: Observation, action: Offer) -> Iterator[str]:
-    """The faults of the line that goes with a bid, of FAULTS."""
-    line, quote = action.message, obs.own.get("quote")
-    amounts = {int(digits.replace(",", "")) for digits in re.findall(r"\d[\d,]*", line)}
-    if amounts - {action.price, quote}:
-        yield "price"
-    earlier = (move.action.message for move in obs.table.moves if move.agent == obs.agent)
-    if _shape(line) in map(_shape, earlier):
-        yield "repeat"
-    if ear.act_in(line)[0] == "outside" and quote is None:
-        yield "claim"
-    if (FELL.search(line) and not obs.drop) or (STOOD.search(line) and obs.drop != 0):
-        yield "step"
-    if obs.reservation in amounts and obs.reservation != action.price:
-        yield "limit"
-
-
-def _shape(line: str) -> str:
-    """A line without its amounts: the same sentence about another price is no repetition."""
-    return re.sub(r"\d[\d,]*", "#", line).strip().lower()
 
 
 class Figures(NamedTuple):

@@ -61,7 +61,8 @@ TASKS = ("bazaar/open", "bazaar/rushed")  # of the acceptance check
 # What checkpoints play, by game or stage.
 EVAL_TASKS = {
     "bazaar": "bazaar/open", "arena": "arena/market_round", "people": "bazaar/people",
-    "talks": "bazaar/people", "form": "bazaar/open-3", "reward": "bazaar/open-3",
+    "talks": "bazaar/people", "slips": "bazaar/people", "form": "bazaar/open-3",
+    "reward": "bazaar/open-3",
 }  # fmt: skip
 KEPT_GAMES = 3  # of every checkpoint that learns from reward, to be read
 MOST_EVALUATED = 10  # checkpoints of a run, since each takes minutes

@@ -9,6 +9,7 @@ import pytest
 import env
 from env import Offer, corpus, get_task, rollout
 from sauda.experiments import ear, manners, simplest, worth
+from sauda.language.faults import faults_in
 from sauda.llm.types import Reply
 from sauda.players import get_policy
 from sauda.policies.ruled import NEUTRAL, Ruled
@@ -52,7 +53,7 @@ def test_faults_of_lines_are_counted(line, fault):
 def test_a_silent_price_has_no_fault():
     play = rollout(get_task(manners.TASK), get_policy(get_task(manners.TASK), "linear"), 5)
     buys = [turn for turn in play.turns if turn.agent == "buyer" and isinstance(turn.action, Offer)]
-    assert all(not list(manners.faults_in(turn.observation, turn.action)) for turn in buys)
+    assert all(not list(faults_in(turn.observation, turn.action)) for turn in buys)
 
 
 def test_a_rule_at_its_neutral_values_says_nothing_and_hears_nothing():

@@ -11,7 +11,7 @@ import pytest
 
 from env import CATALOGUE, Accept, Offer, ear, rupees
 from env.bazaar.prompt import parse, percent_of, render
-from sauda.experiments.manners import faults_in
+from sauda.language.faults import faults_in
 from sauda.records import read_table
 from sauda.train import people_rows
 from sauda.train.people_rows import (
