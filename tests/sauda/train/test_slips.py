@@ -66,8 +66,8 @@ def test_a_line_said_twice_is_mended_by_another_with_the_same_move():
 
 def test_a_line_without_a_fault_is_better_than_an_earlier_one_and_than_an_untrue_one():
     rejected = set()
-    for turn in turns('{"raise":40,"say":"So, #."}'):
-        if pair := worsened(turn, "en", np.random.default_rng(len(rejected))):
+    for number, turn in enumerate(turns('{"raise":40,"say":"So, #."}')):
+        if pair := worsened(turn, "en", np.random.default_rng(number)):
             made = parse(pair["rejected"], turn.obs)
             assert made.price == turn.action.price
             rejected.add(json.loads(pair["rejected"])["say"])
