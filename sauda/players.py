@@ -89,14 +89,15 @@ STAGES: Mapping[str, Stage] = {
     "mini+dpo": Stage("SFT + DPO", "mini+sft"),
     "mini+people": Stage("SFT + people", "mini+sft"),
     "mini+talks": Stage("SFT + people + packages", "mini+people"),
+    "mini+dpo-from-talks": Stage("SFT + people + packages + DPO", "mini+talks"),
     "mini+form": Stage("form of a move", BASE),
     "mini+reward": Stage("reward alone", "mini+form"),
 }
-# Stages that know the games alone in which any words count, and what each is measured on; nothing
-# where a later stage learnt under a newer prompt.
+# Stages that know the games alone in which any words count, and what each is measured on.
 FREE: Mapping[str, tuple[str, ...]] = {
-    "mini+people": (),
+    "mini+people": ("bazaar/people",),
     "mini+talks": ("bazaar/people", "bazaar/package", "bazaar/open-3", "bazaar/mute-3"),
+    "mini+dpo-from-talks": ("bazaar/people",),
     "mini+form": ("bazaar/open-3",),
     "mini+reward": ("bazaar/open-3",),
 }

@@ -52,15 +52,14 @@ def render(obs: Observation) -> list[dict[str, str]]:
     """
     seat = "seller" if obs.agent == "seller" else "buyer"
     chat = [{"role": "system", "content": RULES[_rules_for(obs, seat)]}]
-    news, made, ask = [*_position(obs, seat)], [], None
+    news, made = [*_position(obs, seat)], []
     for move in _moves(obs):
         if move.agent == obs.agent:
             chat.append({"role": "user", "content": _turn(obs, news, made)})
             chat.append({"role": "assistant", "content": _completion(move.action, obs, made)})
             news, made = [], [*made, move.action]
         else:
-            news.append(_answer(move, obs, ask))
-            ask = move.action if isinstance(move.action, Offer) else ask
+            news.append(_answer(move, obs))
     if obs.table.rivals:
         active = sum(rival.active for rival in obs.table.rivals)
         news.append(f"Rivals {active}.{' You were outbid.' if obs.table.outbid else ''}")
@@ -141,28 +140,13 @@ def ask_belief(obs: Observation) -> list[dict[str, str]]:
     return [{"role": "system", "content": RULES["belief"]}, *render(obs)[1:]]
 
 
-def _answer(move: Move, obs: Observation, before: Offer | None) -> str:
-    """A move of the other side: its price and its words, without its manner.
-
-    Where words are free it is told what the ask came down by from the one `before`: a small model
-    that had to compare the two thanked for a step in one line of seven that answered none.
-    """
-    seat, parts = "Bid" if obs.agent == "seller" else "Ask", []
-    if isinstance(move.action, Offer):
-        step = _step(obs, before, move.action) if before and speaks_freely(obs) else ""
-        parts.append(f"{seat} {_price_and_extras(obs, move.action)}{step}.")
+def _answer(move: Move, obs: Observation) -> str:
+    """A move of the other side: its price and its words, without its manner."""
+    seat = "Bid" if obs.agent == "seller" else "Ask"
+    parts = [f"{seat} {_price_and_extras(obs, move.action)}."] * isinstance(move.action, Offer)
     if message := _quote(obs, move.action.message):
         parts.append(f"Says {json.dumps(message, ensure_ascii=False)}")
     return " ".join(parts)
-
-
-def _step(obs: Observation, before: Offer, ask: Offer) -> str:
-    """How an ask differs from the one before: ", down 3", or ", as before"; in percent."""
-    if ask.extras != before.extras or ask.price > before.price:
-        return ""
-    if ask.price == before.price:
-        return ", as before"
-    return f", down {percent_of(obs, before.price) - percent_of(obs, ask.price) or 'a little'}"
 
 
 def _price_and_extras(obs: Observation, offer: Offer) -> str:

@@ -78,17 +78,15 @@ def overview(runs: Runs) -> tuple[Markup, Table]:
 
 def gain_tasks() -> list[str]:
     """The tasks on which the gains of runs are measured."""
-    return list(
-        dict.fromkeys([*GAIN_TASKS.values(), *(tasks[0] for tasks in FREE.values() if tasks)])
-    )
+    return list(dict.fromkeys([*GAIN_TASKS.values(), *(first for first, *_ in FREE.values())]))
 
 
 def describe_run(run: Artifact) -> dict[str, object]:
     """A run's gain in hold-out games, its last checkpoint, and what it took, by heading."""
     log, data = recorded(run), run.data
     stage = f"mini+{run.file.removeprefix('training/').removesuffix('.json')}"
-    tasks = FREE.get(stage, (GAIN_TASKS[log.game],))
-    task, gain = next(iter(tasks), ""), "not recorded yet" if tasks else "not measured"
+    task, *_ = FREE.get(stage, (GAIN_TASKS[log.game],))
+    gain = "not recorded yet"
     for artifact in filter(None, (load_or_say(file)[0] for file in (FILE, LAB_FILE))):
         row = rows_by_policy(artifact, task).get(stage)
         if row is not None and (paired := row.grade.paired()) is not None:

@@ -324,14 +324,11 @@ def tabulate(comparison: Comparison, episodes: Cells) -> dict[str, Any]:
 
 
 def stage_gains(comparison: Comparison, episodes: Cells) -> Iterator[dict[str, Any]]:
-    """What each stage of training adds to the last before it that played there, bare, by seed.
+    """What each stage of training adds to the one that it trains further, bare, paired by seed.
 
     Once on all seeds, once on those that no training game is like.
     """
-    for task_name, after in product(_tasks(episodes), comparison.parents):
-        before = comparison.parents[after]
-        while (task_name, before) not in episodes and before in comparison.parents:
-            before = comparison.parents[before]
+    for task_name, (after, before) in product(_tasks(episodes), comparison.parents.items()):
         if not (grades := _grades(episodes, task_name, after, before)):
             continue
         task, seeds = get_task(task_name), comparison.cells()[task_name, before]

@@ -3,12 +3,12 @@
 The planner of each game makes the moves, and at times they are spoilt as a model spoils them. What
 goes with a move is a training sentence of the corpus that fits the goods, in the seller's language:
 of the planner's speech act, or of the move itself where it has none, some of them after an answer
-to what the seller said or did. No line comes twice in a deal. A row is a whole deal as one
-conversation, whose bytes are those that are served.
+to what the seller did. No line comes twice in a deal. A row is a whole deal as one conversation,
+whose bytes are those that are served.
 """
 
 import json
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from itertools import chain, islice
@@ -20,6 +20,7 @@ from env import (
     MARKETS_3,
     Accept,
     Item,
+    Move,
     Observation,
     Offer,
     Policy,
@@ -28,7 +29,6 @@ from env import (
     advance,
     begin,
     corpus,
-    ear,
     market,
     move,
     people,
@@ -55,7 +55,7 @@ SHARES = {  # of the rows of a stage, by task
         "bazaar/package-mute": 0.06,
     },
 }
-SPOILS, SPEECH, SHOWN = 7, 8, 11  # streams of their own, apart from the game's
+SPOILS, SPEECH = 7, 8  # streams of their own, apart from the game's
 # Hindi is answered in Latin letters: the small model spends three tokens on a letter of Devanagari,
 # and writes it badly.
 ANSWERS_IN = {"en": "en", "hinglish": "hinglish", "hi": "hinglish"}
@@ -64,16 +64,6 @@ KINDS = ("plain", "chatty", "terse")  # of sentences that it learns to say
 ANSWERS = 0.6  # share of the lines without an act that begin with an answer to the seller's move
 MUTE = 0.1  # share of the games with people in which the seller says prices alone
 WALLS, ABSURD = 0.1, 0.1  # shares of the games with people; see `stands` and `stretched`
-SLUMPS, CHATS = 0.06, 0.2  # shares of the games; see `slumped` and `chatting`
-SLUMP = (0.1, 0.6)  # of an ask, where it is absurdly low
-CHATTY = 0.5  # share of a chatting seller's moves that come with talk of something else
-AFTER_A_FALL = ("You moved", "Main bhi hilta")  # in sentences that say that the seller moved
-AFTER_A_BID = (  # in sentences that say that it bid before
-    "Another step", "better number", "little more", "I go up", "thoda badhata", "kadam aur",
-    "# now", "me now", "Ab #", "meet closer",
-)  # fmt: skip
-ANSWERED = ("cost", "time", "wear", "rival", "limit", "patience")
-HEARD = 0.6  # share of the answers that are to what the seller said, where it said something
 FACTOR = (1.3, 3.2)  # of the opening ask, where it is absurd
 SETTLES = 0.8  # of the opening ask, from which asks are stretched
 
@@ -144,8 +134,7 @@ def teach(
     Sellers say sentences of one use of the corpus; the planner's sentences are for training.
     """
     spoils, speech = (np.random.default_rng([seed, stream]) for stream in (SPOILS, SPEECH))
-    mute = spoils.random() < MUTE
-    task, show = task_of(name, use, mute), unstretched
+    task, show = task_of(name, use, spoils.random() < MUTE), unstretched
     if name == PEOPLE:
         kind, factor = spoils.random(), spoils.uniform(*FACTOR)
         if kind < WALLS:
@@ -154,27 +143,16 @@ def teach(
             show = partial(stretched, factor)
     names, chances = zip(*settings.behaviour, strict=True)
     play, turn = advance(task, task.opponents, begin(task, seed)), 0
-    spoken = play.state.private["seller"]["language"]
-    language = ANSWERS_IN[spoken]
+    language = ANSWERS_IN[play.state.private["seller"]["language"]]
     if not play.state.table.moves[0].action.message.strip("₹0123456789,. "):
         language = "en"  # a seller that says prices alone is answered in English
     lines_before: set[str] = set()
-    shown = np.random.default_rng([seed, SHOWN])
-    slumps = name == PEOPLE and shown.random() < SLUMPS
-    slump = (int(shown.integers(1, 5)), shown.uniform(*SLUMP)) if slumps else None
-    chats = shown.random() < CHATS and not mute and "mute" not in name
     while not play.forfeit and task.env.to_act(play.state) is not None:
         plain = task.env.observe(play.state, task.learner)
         obs = show(plain)
-        if slump:
-            obs = slumped(*slump, obs)
-        if chats:
-            obs = chatting(seed, spoken, obs)
         act, best = plan(name, plain, settings)
-        if obs.ask > plain.ask and isinstance(best, Accept):
+        if obs.ask != plain.ask and isinstance(best, Accept):
             best = Offer(plain.ask)
-        if obs.ask < plain.ask and isinstance(best, WalkAway) and obs.ask <= obs.budget:
-            best = Accept()
         best = teacher_rows.round_action(obs, best, settings.near)
         best = worded(obs, best, act, language, lines_before, speech)
         made, how = best, names[spoils.choice(len(names), p=chances)]
@@ -201,45 +179,22 @@ def stretched(factor: float, obs: Observation) -> Observation:
     From SETTLES of the opening ask down its asks are as they are. The planner sees them
     unstretched, since an absurd opening tells nothing: what is learnt is to bargain on.
     """
-    first = obs.table.asks[0]
-    settled = SETTLES * first
+    table = obs.table
+    settled = SETTLES * table.asks[0]
 
-    def stretch(number: int, ask: float) -> float:
-        room = max(0.0, (ask - settled) / (first - settled))
-        return ask + room * (factor - 1) * first
+    def stretch(ask: float) -> int:
+        room = max(0.0, (ask - settled) / (table.asks[0] - settled))
+        return round(ask + room * (factor - 1) * table.asks[0])
 
-    return with_asks(obs, stretch)
+    def say(each: Move) -> Move:
+        if each.agent != "seller" or not isinstance(each.action, Offer):
+            return each
+        ask = stretch(each.action.price)
+        message = each.action.message.replace(rupees(each.action.price), rupees(ask))
+        return replace(each, action=replace(each.action, price=ask, message=message))
 
-
-def slumped(start: int, share: float, obs: Observation) -> Observation:
-    """What the buyer sees of a seller whose asks are a `share` of what they are, from one on."""
-    return with_asks(obs, lambda number, ask: ask if number < start else share * ask)
-
-
-def with_asks(obs: Observation, tell: Callable[[int, float], float]) -> Observation:
-    """The observation with other asks, `tell` of their number and of each, also in words."""
-    table, moves, asks = obs.table, [], []
-    for each in table.moves:
-        if each.agent == "seller" and isinstance(each.action, Offer):
-            asks.append(max(1, round(tell(len(asks), each.action.price))))
-            message = each.action.message.replace(rupees(each.action.price), rupees(asks[-1]))
-            each = replace(each, action=replace(each.action, price=asks[-1], message=message))
-        moves.append(each)
-    return replace(obs, table=table._replace(moves=tuple(moves), asks=tuple(asks)))
-
-
-def chatting(seed: int, language: str, obs: Observation) -> Observation:
-    """What the buyer sees of a seller who talks of something else before some of its asks."""
-    texts = corpus.fitting(language, "training", "none", "none", obs.table.item)
-    texts, moves = [text for text in texts if "#" not in text], []
-    for number, each in enumerate(obs.table.moves):
-        rng = np.random.default_rng([seed, SHOWN, number])
-        if each.agent == "seller" and rng.random() < CHATTY:
-            talk = corpus.closed(texts[rng.integers(len(texts))], language)
-            message = f"{talk} {each.action.message}"
-            each = replace(each, action=replace(each.action, message=message))
-        moves.append(each)
-    return replace(obs, table=obs.table._replace(moves=tuple(moves)))
+    moves, asks = tuple(map(say, table.moves)), tuple(map(stretch, table.asks))
+    return replace(obs, table=table._replace(moves=moves, asks=asks))
 
 
 def stands(seller: Policy, obs: Observation, rng: np.random.Generator) -> Action:
@@ -314,17 +269,6 @@ def added(language: str, key: str) -> tuple[str, ...]:
     return tuple(row["text"] for row in rows if (row["key"], row["language"]) == (key, language))
 
 
-def heard_in(obs: Observation) -> str:
-    """What the seller's last words call for, a key of `bids.csv`; "" where they bear on nothing."""
-    message = obs.table.moves[-1].action.message
-    speech = ear.hear(message)
-    if speech.reaction in ("annoyed", "pleased"):
-        return speech.reaction
-    if speech.topic or speech.reaction or speech.style:
-        return speech.topic if speech.topic in ANSWERED else ""
-    return "talk" if any(map(str.isalpha, message)) else ""
-
-
 def worded(
     obs: Observation, action: Action, act: str, language: str, lines_before: Collection[str],
     rng: np.random.Generator,
@@ -335,20 +279,14 @@ def worded(
     if not bids or (act == "cash" and "later" in action.extras):  # it would contradict itself
         act = ""
 
-    def fresh(texts: Sequence[str]) -> list[str]:
-        return [text for text in texts if not any(text in line for line in lines_before)]
-
     def one_of(texts: Sequence[str]) -> str:
-        return texts[rng.integers(len(texts))]
+        fresh = [text for text in texts if not any(text in line for line in lines_before)]
+        return fresh[rng.integers(len(fresh))]
 
     family = ("buyer", act) if act else ("bid", "leave" if verb == "walk" else verb)
-    texts = fresh(sentences_to_say(language, *family, obs.table.item))
-    untrue = AFTER_A_FALL * (not obs.drop) + AFTER_A_BID * (obs.bid is None)
-    text = one_of([text for text in texts if not any(part in text for part in untrue)])
+    text = one_of(sentences_to_say(language, *family, obs.table.item))
     if bids and not act and rng.random() < ANSWERS:
         did = "first" if obs.bid is None else "fell" if obs.drop else "stood"
-        heard = heard_in(obs) if rng.random() < HEARD else ""
-        answers = fresh(added(language, heard)) or fresh(added(language, did))
-        text = f"{one_of(answers)} {text}"
+        text = f"{one_of(added(language, did))} {text}"
     amount = obs.own["quote"] if act == "outside" else action.price if bids else obs.ask
     return replace(action, message=text.replace("#", rupees(amount)))

@@ -27,6 +27,7 @@ from sauda.train import dpo, people_rows, teacher_rows
 from sauda.train.common import option
 from sauda.train.people_rows import ANSWERS_IN, PeopleRowSettings, added, task_of, worded
 
+TRIES = 20  # at a sentence without a fault
 STREAM = 12  # that draws the pairs of a game
 MOVE, LINE, EVEN = 2.0, 1.0, 0.5  # how often pairs are drawn: of a move, of a line, of no slip
 TOY = dpo.TOY
@@ -78,14 +79,17 @@ def slip(
     over = bids and action.price > teacher_rows.most_for(obs, action.extras)
     if over or (isinstance(action, Accept) and obs.ask > obs.budget):
         act, best = people_rows.plan(name, obs, PeopleRowSettings())
-        best = worded(obs, teacher_rows.round_action(obs, best, 1), act, language, lines, rng)
-        return _pair(turn, completion(best, obs), turn.reply.text, MOVE)
-    if bids and not action.extras and action.price >= obs.ask:
-        best = worded(obs, Accept(), "", language, lines, rng)
-        return _pair(turn, completion(best, obs), turn.reply.text, MOVE)
-    if bids and action.message and any(faults_in(obs, action)):
-        best = worded(obs, replace(action, message=""), "", language, lines, rng)
-        return _pair(turn, completion(best, obs), turn.reply.text, LINE)
+        best, weight = teacher_rows.round_action(obs, best, 1), MOVE
+    elif bids and not action.extras and action.price >= obs.ask:
+        act, best, weight = "", Accept(), MOVE
+    elif bids and action.message and any(faults_in(obs, action)):
+        act, best, weight = "", replace(action, message=""), LINE
+    else:
+        return None
+    for _ in range(TRIES):
+        mended = worded(obs, best, act, language, lines, rng)
+        if not isinstance(mended, Offer) or not any(faults_in(obs, mended)):
+            return _pair(turn, completion(mended, obs), turn.reply.text, weight)
     return None
 
 

@@ -153,7 +153,7 @@ def test_a_link_opens_the_same_game_for_a_friend_once_it_is_over(choice):
 def test_every_stage_is_offered_bare_that_was_measured_by_the_rules_of_the_game():
     offered = values(opponent_choices(SELL, ANY_ITEM))
     assert offered[0] == TALKS
-    assert {"mini", HIDDEN, "listener", *BUYERS} <= set(offered)
+    assert {"mini", "mini+people", HIDDEN, "listener", *BUYERS} <= set(offered)
     for name in buyer_models():
         assert player_spec(name).weights
         assert name in read_measured()

@@ -48,20 +48,6 @@ def test_to_hold_is_the_best_bid_again_and_needs_one():
     assert "raised 1, held 0" in prompt.render(obs)[-1]["content"]
 
 
-def test_an_ask_is_told_with_what_it_came_down_by():
-    alive = [seed for seed in range(60) if first(seed, (0.3,)).table.past == ()]
-    steps = set()
-    for obs in (first(seed, (0.3,)) for seed in alive):
-        before, last = (prompt.percent_of(obs, ask) for ask in obs.table.asks)
-        step = "as before" if obs.drop == 0 else f"down {before - last or 'a little'}"
-        opening, *_, latest = (m["content"] for m in prompt.render(obs) if m["role"] == "user")
-        assert f"Ask {before}." in opening
-        assert f"Ask {last}, {step}." in latest
-        steps.add(step)
-    assert len(steps) > 2
-    assert "as before" in steps
-
-
 def test_the_price_of_another_shop_is_said_where_it_is_known():
     seeds = range(40)
     known = next(first(s) for s in seeds if first(s).own["quote"] is not None)
