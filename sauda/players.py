@@ -90,6 +90,7 @@ STAGES: Mapping[str, Stage] = {
     "mini+people": Stage("SFT + people", "mini+sft"),
     "mini+talks": Stage("SFT + people + packages", "mini+people"),
     "mini+dpo-from-talks": Stage("SFT + people + packages + DPO", "mini+talks"),
+    "mini+slips": Stage("SFT + people + packages + own slips", "mini+talks"),
     "mini+form": Stage("form of a move", BASE),
     "mini+reward": Stage("reward alone", "mini+form"),
 }
@@ -98,6 +99,7 @@ FREE: Mapping[str, tuple[str, ...]] = {
     "mini+people": ("bazaar/people",),
     "mini+talks": ("bazaar/people", "bazaar/package", "bazaar/open-3", "bazaar/mute-3"),
     "mini+dpo-from-talks": ("bazaar/people",),
+    "mini+slips": ("bazaar/people", "bazaar/package"),
     "mini+form": ("bazaar/open-3",),
     "mini+reward": ("bazaar/open-3",),
 }
