@@ -39,8 +39,8 @@ class SlipSettings(dpo.DPOSettings):
 
     init_adapter: str = "talks"
     tasks: tuple[str, ...] = ("bazaar/people", "bazaar/package", "bazaar/open-3")
-    pairs: int = option("pairs to learn from", 240)
-    even: float = 0.5  # share of the games without a slip that give a pair all the same
+    pairs: int = option("pairs to learn from", 180)
+    even: float = 0.9  # share of the games without a slip that give a pair all the same
     first_seed: int = option("training seeds run up from it", 15_000)
     learning_rate: float = 1e-4
     stage: ClassVar[str] = "slips"
