@@ -34,8 +34,8 @@ quick: .venv/ready
 # Every run with a published adapter, from the base; stopped, it goes on where it was.
 train-mini: .venv/ready
 	$(BIN)/python -m sauda weights
-	for run in sft "sft --seed 1" distill grpo dpo "sft --game arena" "distill --game arena" \
-	  "roles --role buyer" "roles --role seller" "roles --role generalist"; do \
+	for run in sft "sft --seed 1" distill grpo dpo people talks slips form reward \
+	  "sft --game arena" "distill --game arena" "roles --role buyer" "roles --role seller" "roles --role generalist"; do \
 	  folder="$(RUNS)/$$(echo "$$run" | sed 's/ --seed /-seed/; s/ --[a-z]* /-/')"; \
 	  resume=$$([ ! -e "$$folder/run.json" ] || echo --resume); \
 	  $(BIN)/python -m sauda train $$run --out "$$folder" $$resume || exit; \
