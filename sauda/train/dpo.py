@@ -87,7 +87,7 @@ def train(
     tokenizer = tokenizer_of(run.base)
     learner = Learner(network, tokenizer, run.base, settings.sampling)
     player = PlayerSpec(learner, settings.constrained)
-    pairs = collect(settings, player, run.folder / PAIRS, rows_of or pair_instances)
+    pairs = collect(settings, player, run.folder / PAIRS, rows_of)
     if run.base.device == "cpu":
         network.config.use_cache = False
     trainer = DPOTrainer(
@@ -137,7 +137,7 @@ def by_gap(pairs: Sequence[Mapping[str, Any]], seed: int) -> list[Mapping[str, A
 
 
 def collect(
-    settings: DPOSettings, player: PlayerSpec, file: Path, rows_of: Rows
+    settings: DPOSettings, player: PlayerSpec, file: Path, rows_of: Rows | None = None
 ) -> list[dict[str, Any]]:
     """Add the missing pairs to `file`, each batch as it is found, and return all pairs.
 
@@ -155,7 +155,11 @@ def collect(
                 f"earn the same. {len(pairs)} pairs are kept in {file}"
             )
         started = time.monotonic()
-        rows = list(rows_of(settings, player, list(islice(untried, settings.batch_size))))
+        rows = list(
+            (rows_of or pair_instances)(
+                settings, player, list(islice(untried, settings.batch_size))
+            )
+        )
         spent = time.monotonic() - started
         for row in rows:
             common.append(file, row | {"seconds": round(spent / len(rows), 3)})
