@@ -90,7 +90,7 @@ STAGES: Mapping[str, Stage] = {
     "mini+people": Stage("SFT + people", "mini+sft"),
     "mini+talks": Stage("SFT + people + packages", "mini+people"),
     "mini+dpo-from-talks": Stage("SFT + people + packages + DPO", "mini+talks"),
-    "mini+slips": Stage("SFT + people + packages + own slips", "mini+talks"),
+    "mini+slips": Stage("SFT + people + packages + DPO on slips", "mini+talks"),
     "mini+form": Stage("form of a move", BASE),
     "mini+reward": Stage("reward alone", "mini+form"),
 }
