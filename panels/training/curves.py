@@ -138,10 +138,11 @@ def recorded(run: Artifact) -> Log:
     data, seed = run.data, run.config.get("seed", 0)
     source = data.rows or data.games
     in_arena = source is not None and any(task in ARENA_TASKS for task in source.task)
-    title = TITLES.get(data.stage, data.stage.upper())
+    parent = Path(run.file).stem.partition("-from-")[2]  # where it is another than usual
+    title, after = (TITLES.get(stage, stage.upper()) for stage in (data.stage, parent))
     place, again = " in the arena" if in_arena else "", f", seed {seed}" if seed else ""
     return Log(
-        name=f"{title}{place}, {data.base.name}{again}",
+        name=f"{title}{f' after {after}' if after else ''}{place}, {data.base.name}{again}",
         stage=data.stage,
         rows=[row.as_json() for row in data.log],
         evaluations=_evaluations(data),
