@@ -31,7 +31,7 @@ PLANNED = tuple(f"bazaar/{name}" for name, each in ALL_MARKETS.items() if not ea
 BEHAVIOUR = (  # of one game
     "retreats",  # bids below an earlier one of its own
     "broken",  # bids or acceptances above a price that it called its last
-    "over_limit",  # bids or acceptances above its limit: a loss
+    "over_limit",  # bids or acceptances above its limit: a loss, unless extras are worth the rest
     "walk_due",  # 1 where there is a position in which the belief buyer walks away ...
     "walked",  # ... and 1 where this one walks in the first of them
 )
