@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 
 from env import (
-    MARKETS_3,
     Accept,
     IllegalAction,
     Offer,
@@ -61,8 +60,8 @@ TASKS = ("bazaar/open", "bazaar/rushed")  # of the acceptance check
 # What checkpoints play, by game or stage.
 EVAL_TASKS = {
     "bazaar": "bazaar/open", "arena": "arena/market_round", "people": "bazaar/people",
-    "talks": "bazaar/people", "slips": "bazaar/people", "form": "bazaar/open-3",
-    "reward": "bazaar/open-3",
+    "talks": "bazaar/people", "grpo": "bazaar/people", "dpo": "bazaar/people",
+    "slips": "bazaar/people", "form": "bazaar/open-3", "reward": "bazaar/open-3",
 }  # fmt: skip
 KEPT_GAMES = 3  # of every checkpoint that learns from reward, to be read
 MOST_EVALUATED = 10  # checkpoints of a run, since each takes minutes
@@ -90,9 +89,7 @@ def kind_of(settings: Any) -> str:
 
 def eval_task(kind: str) -> Task:
     """What checkpoints of a kind of stage play; where any words count, in sentences not learnt."""
-    name = EVAL_TASKS[kind]
-    free = name.removeprefix("bazaar/") in ("people", *MARKETS_3)
-    return people_rows.task_of(name, "development") if free else get_task(name)
+    return people_rows.task_of(EVAL_TASKS[kind], "development")
 
 
 def acceptance(
@@ -150,9 +147,9 @@ def holdout_states(
     if EVAL_TASKS[game] == "bazaar/open-3":
         tasks = ("bazaar/open-3",)
     for number in range(prompts):
-        if game in people_rows.SHARES:
+        if EVAL_TASKS[game] == people_rows.PEOPLE:
             seed, settings = SPLITS["holdout"][-1 - number], people_rows.PeopleRowSettings()
-            names = list(people_rows.SHARES[game])
+            names = list(people_rows.SHARES["people" if game == "people" else "talks"])
             name = names[number % len(names)]
             states = list(people_rows.teach(name, seed, settings, "evaluation"))
             yield states[number % len(states)]

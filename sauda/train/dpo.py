@@ -29,6 +29,7 @@ from sauda.train.checks import check_player
 from sauda.train.common import option
 from sauda.train.losses import scores_on_cpu
 from sauda.train.model import Learner, tokenizer_of, trainable
+from sauda.train.people_rows import task_of
 
 BRANCH, COMMON = 1, 0  # salts: of the replies that are compared; of all other replies
 TURN = 4  # a stream of its own: which turn is compared
@@ -46,13 +47,13 @@ TOY = {
 class DPOSettings(common.PlayerSettings):
     """Settings in the names of TRL's DPOConfig; the defaults are the numbers we report."""
 
-    pairs: int = option("pairs to learn from", 400)
-    tasks: tuple[str, ...] = ("bazaar/open", "bazaar/rushed")
+    pairs: int = option("pairs to learn from", 280)
+    tasks: tuple[str, ...] = ("bazaar/people",)
     branches: int = 4  # replies that are compared, the game's own included
     batch_size: int = 24  # positions that are played side by side
     min_gap: float = 0.02  # least difference of two grades that tells a better reply
     patience: int = 200  # positions in a row without a pair, before it stops
-    init_adapter: str = "sft"
+    init_adapter: str = "talks"
     first_seed: int = 40_000
     num_train_epochs: int = option("passes over the pairs", 1)
     # one pair per pass, because its two replies share their prompt
@@ -181,7 +182,7 @@ def pair_instances(
     settings: DPOSettings, player: PlayerSpec, instances: Sequence[tuple[str, int]]
 ) -> Iterator[dict[str, Any]]:
     """One row per instance: a pair, or the task and seed alone where there is none."""
-    games = [new_game(get_task(name), seed, (COMMON,)) for name, seed in instances]
+    games = [new_game(task_of(name, "training"), seed, (COMMON,)) for name, seed in instances]
     play_games(games, player)
     groups = [_branches(settings, game) for game in games]
     play_turn([branch for group in groups for branch in group[1:]], player)

@@ -30,6 +30,7 @@ from sauda.train.checks import agreements, check_player
 from sauda.train.common import LOGGED, PlayerSettings, Run, Stopped, option
 from sauda.train.losses import grpo_on_cpu
 from sauda.train.model import Learner, as_sequence, tokenizer_of, trainable
+from sauda.train.people_rows import task_of
 
 SAMPLE = "sample.json"  # the run's first game, token by token
 # Of each step's games beside TRL's figures. The spread is the population's, within a group; TRL's
@@ -50,15 +51,13 @@ TOY = {
 class GRPOSettings(PlayerSettings):
     """Settings in the names of TRL's GRPOConfig; the defaults are the numbers we report."""
 
-    init_adapter: str = "sft"
-    tasks: tuple[str, ...] = option(
-        "tasks of the groups, in turn", ("bazaar/open", "bazaar/rushed")
-    )
+    init_adapter: str = "talks"
+    tasks: tuple[str, ...] = option("tasks of the groups, in turn", ("bazaar/people",))
     prompts_per_step: int = 4  # instances, each played by a group of games
     num_generations: int = 8  # games per group
-    max_steps: int = option("steps of the optimizer", 36)
+    max_steps: int = option("steps of the optimizer", 30)
     per_device_train_batch_size: int = option("sequences per pass; lower where memory is short", 8)
-    learning_rate: float = 5e-5
+    learning_rate: float = 1e-4
     warmup_steps: float = 0.0
     beta: float = 0.02  # of the divergence from the adapter it started from
     first_seed: int = 30_000
@@ -199,7 +198,11 @@ class Games:
         """Play the games of all groups to their ends, a group after the other."""
         again = (self.settings.seed,) if self.settings.seed else ()  # 0 adds nothing: runs replay
         salts = [(step + 1, number, *again) for number in range(self.settings.num_generations)]
-        games = [new_game(get_task(name), seed, salt) for name, seed in instances for salt in salts]
+        games = [
+            new_game(task_of(name, "training"), seed, salt)
+            for name, seed in instances
+            for salt in salts
+        ]
         play_games(games, PlayerSpec(self.learner, self.settings.constrained))
         return games
 
