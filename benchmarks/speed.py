@@ -23,7 +23,7 @@ from sauda.games import BAZAAR
 from sauda.llm.engine import Sampling
 from sauda.llm.model import Model, NoWeights, load
 from sauda.played import play_model
-from sauda.players import BASE, SFT, get_policy, player_spec
+from sauda.players import BASE, TALKS, get_policy, player_spec
 from sauda.policies.bazaar import linear
 from sauda.records.store import REPOSITORY, machine, save
 
@@ -33,8 +33,8 @@ REPETITIONS = 5
 GAMES = (  # policy, task, episodes per repetition, which are 2,000 in the published measurement
     ("rule_based", "classic/single_deal", 2000),
     ("expert", "classic/single_deal", 2000),
-    ("linear", "bazaar/open", 2000),
-    ("listener", "bazaar/open", 20),  # it weighs thousands of sellers at each move
+    ("linear", "bazaar/open-3", 2000),
+    ("listener", "bazaar/open-3", 20),  # it weighs thousands of sellers at each move
 )
 LAB, ARENA_EPISODES = "rule_based_expert", 200  # per repetition
 IMPORT = """
@@ -47,7 +47,7 @@ print(time.perf_counter() - start, "torch" in sys.modules)
 FIGURE = ":is(.sauda-race, .sauda-offers, .js-plotly-plot .main-svg):visible"
 TABS = ".sauda-tabs [role=tab]:visible"  # of the page itself, which can be used then
 PRECISIONS = ("fp32", "bf16", "int8")
-TASK = "bazaar/open"  # that the language model plays
+TASK = "bazaar/people"  # that the language model plays
 GREEDY, MOVES = Sampling(temperature=0.0), 20  # timed in each precision
 ROUNDS, ROWS = 3, 16  # of its games: repetitions, and games side by side
 
@@ -222,14 +222,14 @@ def time_move(model: Model, obs: Observation) -> tuple[float, float, float, str]
 
 def play_in_step() -> Figures:
     """Whole games of the model per CPU minute, training seeds, bare, prompts read alone."""
-    player = player_spec(SFT)
+    player = player_spec(TALKS)
 
     def play(number: int) -> int:
         play_model(get_task(TASK), player, range(number * ROWS, (number + 1) * ROWS))
         return ROWS
 
     rates = repeat(play, ROUNDS, time.process_time)
-    name = f"games, {SFT}, {ROWS} in step"
+    name = f"games, {TALKS}, {ROWS} in step"
     return [figure(name, "games/CPU min", [60.0 * rate for rate in rates], task=TASK)]
 
 

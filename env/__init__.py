@@ -16,7 +16,7 @@ from .arena import prompt as arena_prompt
 from .bazaar import corpus, customers, ear, market, people, speech
 from .bazaar import prompt as bazaar_prompt
 from .bazaar.classic import aggressive, classic_seller, naive, rule_based, smart
-from .bazaar.market import ALL_MARKETS, MARKETS, MARKETS_3, TYPES, with_seller_type
+from .bazaar.market import MARKETS, TYPES, with_seller_type
 from .bazaar.rules import Bazaar, amount_of, count_bids, package_gain, shares, standing_offer
 from .bazaar.sale import TimeDependent, bonus
 from .bazaar.types import (

@@ -67,7 +67,7 @@ def of_opponents(task: Task) -> str:
     Where any words count also of how sentences are heard, of which the fixed learners say few.
     """
     games = [_describe_game(task, game) for game in fixed_games(task)]
-    hears = getattr(task.env, "version", 0) >= 3
+    hears = getattr(task.env, "version", 0)
     return fingerprint([*games, of_ear()] if hears else games)
 
 

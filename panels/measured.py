@@ -4,13 +4,13 @@ A wrapper around no model stands in a row of its own, so that what the wrapper s
 as the model's.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from sauda.experiments.evaluate import ArenaRow, BazaarRow
-from sauda.players import ANY_WORDS, LAB, ORACLE, PLANNERS, SCRIPTS, SFT, TALKS, is_model
+from sauda.players import LAB, METHODS, ORACLE, PLANNERS, SCRIPTS, TALKS, is_model
 from sauda.records.schemas.base import Interval
 from sauda.records.store import Artifact
 from sauda.statistics import exact_interval, paired_difference
@@ -18,7 +18,7 @@ from sauda.statistics import exact_interval, paired_difference
 FILE = "evaluation/model-comparison.json"
 LAB_FILE = "evaluation/arena-model-comparison.json"
 MARKET = "bazaar/"  # how the open market's tasks begin
-TRAINED = (SFT, TALKS, LAB)  # the stages that the page plays with
+TRAINED = (TALKS, LAB)  # the stages that the page plays with
 FORM = "z.1%"  # of grades: percent of what could be won
 GAIN = "+z.1%"  # of differences of grades, in percentage points
 UNINFORMED_SCRIPTS = ("expert", *SCRIPTS)  # they know no more than the model
@@ -32,8 +32,8 @@ def series_role(name: str) -> str:
         return "buyer"
     if not is_model(name) or name.startswith("null"):
         return "scripted"
-    stages = {part.partition("-")[0] for part in name.split("+")}
-    return next((stage for stage in ("dpo", "grpo", "distill", "sft") if stage in stages), "base")
+    stages = (part.partition("-")[0] for part in name.split("+"))
+    return next((METHODS[stage] for stage in stages if stage in METHODS), "base")
 
 
 def weights(comparison: Artifact) -> str:
@@ -44,11 +44,6 @@ def weights(comparison: Artifact) -> str:
         of_stage = f" with adapter {adapter[:12]}" if adapter else ""
         told.append(f"{model.source}, weights {base[:12]}{of_stage}")
     return "; ".join(told)
-
-
-def newest_first(tasks: Iterable[str]) -> list[str]:
-    """Tasks of the bazaar, those in which any words count before those of the older market."""
-    return sorted(tasks, key=lambda task: task not in ANY_WORDS)
 
 
 # Rows of a comparison ----------------------------------------------------------------------------

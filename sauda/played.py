@@ -326,15 +326,19 @@ def model_source(model: Model, read: str) -> dict[str, Any]:
 
 
 def is_same_player(then: Mapping[str, Any] | None, now: Mapping[str, Any]) -> bool:
-    """Whether weights, sampling, prompt and parser of two ModelSources are the same, on any CPU."""
-    return then is not None and {**then, "cpu": now["cpu"]} == now
+    """Whether weights and sampling of two ModelSources are the same, on any CPU.
+
+    What a model is asked in a game, and what its replies amount to, the row's fingerprints tell.
+    """
+    other = {"cpu", "prompt", "parser"}
+    return then is not None and all(then[name] == now[name] for name in now.keys() - other)
 
 
 # The tasks whose positions a game's prompt and parser are fingerprinted at; none when one is added.
 READ = {
     "bazaar": (
-        "bazaar/open",
-        "bazaar/rushed",
+        "bazaar/open-3",
+        "bazaar/package",
         "bazaar/sell",
         "classic/amazon_realistic",
         "classic/career_10",

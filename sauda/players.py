@@ -14,7 +14,6 @@ from functools import partial
 from typing import NamedTuple
 
 from env import (
-    ALL_MARKETS,
     ARENA_TASKS,
     MARKETS,
     Observation,
@@ -53,18 +52,14 @@ from sauda.policies.values import play_informed
 
 # Names ------------------------------------------------------------------------------------------
 
-OPEN_MARKET, ALL_OPEN = (
-    tuple(f"bazaar/{name}" for name in names) for names in (MARKETS, ALL_MARKETS)
-)
+OPEN_MARKET = tuple(f"bazaar/{name}" for name in MARKETS)
 PEOPLE, CUSTOMERS = "bazaar/people", "bazaar/customers"
 LEAVE, TUNED = "leave", "tuned"  # to compare with: no play at all, the best script found by search
 BAYESIAN = "bayesian"  # the planner that sees numbers only
 LISTENER = "listener"  # the planner that reads and speaks, whose moves SFT learns
 ORACLE = "oracle"  # the best response to the very seller that it meets, which it knows
 BASE = "mini"
-TALKS = f"{BASE}+{SAUDA}"  # the stage that is Sauda: with people, and where any words count
-SFT = f"{BASE}+sft"  # and the one that plays for it in the older market
-ANY_WORDS = (PEOPLE, CUSTOMERS, "bazaar/package", "bazaar/open-3", "bazaar/mute-3")
+TALKS = f"{BASE}+{SAUDA}"  # the stage that is Sauda
 SCRIPTS = ("linear", "conceder", "boulware", "tit_for_tat", "wait", "naive")
 AUTARKY, BROKER = "autarky", "broker"
 PUBLISHED = (  # labs of the published arena
@@ -83,22 +78,25 @@ class Stage(NamedTuple):
 STAGES: Mapping[str, Stage] = {
     BASE: Stage("untrained base"),
     "mini+sft": Stage("SFT", BASE),
-    "mini+sft-seed1": Stage("SFT, seed 1", BASE),
-    "mini+distill": Stage("SFT + distillation", "mini+sft"),
-    "mini+grpo": Stage("SFT + GRPO", "mini+sft"),
-    "mini+dpo": Stage("SFT + DPO", "mini+sft"),
     "mini+people": Stage("SFT + people", "mini+sft"),
     "mini+talks": Stage("SFT + people + packages", "mini+people"),
-    "mini+dpo-from-talks": Stage("SFT + people + packages + DPO", "mini+talks"),
+    "mini+grpo": Stage("SFT + people + packages + GRPO", "mini+talks"),
+    "mini+dpo": Stage("SFT + people + packages + DPO", "mini+talks"),
     "mini+slips": Stage("SFT + people + packages + DPO on slips", "mini+talks"),
     "mini+form": Stage("form of a move", BASE),
     "mini+reward": Stage("reward alone", "mini+form"),
 }
-# Stages that know the games alone in which any words count, and what each is measured on.
-FREE: Mapping[str, tuple[str, ...]] = {
+METHODS = {  # the method of each stage, by whose name it is drawn
+    "sft": "sft", "people": "sft", "talks": "sft", "form": "sft", "distill": "distill",
+    "grpo": "grpo", "reward": "grpo", "dpo": "dpo", "slips": "dpo",
+}  # fmt: skip
+# What each stage is measured on; `sft`, the first step to Sauda, learnt rules that are gone.
+MEASURED: Mapping[str, tuple[str, ...]] = {
+    BASE: ("bazaar/people", "bazaar/package", "bazaar/open-3", "bazaar/mute-3"),
     "mini+people": ("bazaar/people",),
     "mini+talks": ("bazaar/people", "bazaar/package", "bazaar/open-3", "bazaar/mute-3"),
-    "mini+dpo-from-talks": ("bazaar/people",),
+    "mini+grpo": ("bazaar/people",),
+    "mini+dpo": ("bazaar/people",),
     "mini+slips": ("bazaar/people", "bazaar/package"),
     "mini+form": ("bazaar/open-3",),
     "mini+reward": ("bazaar/open-3",),
@@ -140,13 +138,8 @@ def policy_label(name: str) -> str:
     rest = [part for part in name.removeprefix(stage).split("+") if part]
     words = [PARTS.get(part, part.replace("_", " ")) for part in rest]
     label = known[stage].label if stage else ""
-    is_ours = stage in (SFT, TALKS)
-    return ", ".join(filter(None, [f"Sauda ({label})" if is_ours else label, *words]))
-
-
-def sauda_on(task_name: str) -> str:
-    """The stage of training that plays for Sauda on a task, with a row there where it has one."""
-    return TALKS if task_name in ANY_WORDS else SFT
+    label = f"Sauda ({label})" if stage == TALKS else label
+    return ", ".join(filter(None, [label, *words]))
 
 
 def buyer_name(policy: str) -> str:
@@ -168,7 +161,7 @@ def scripts_of(task: Task) -> Mapping[str, Policy]:
         return LABS
     if task.learner == "seller":
         return SELLERS
-    if task.name not in (*ALL_OPEN, PEOPLE):
+    if task.name not in (*OPEN_MARKET, PEOPLE):
         return BUYERS
     searched = {TUNED: Tuned(task.name)} if task.name in SEARCHED else {}
     return {**BUYERS, LEAVE: leave, **searched}

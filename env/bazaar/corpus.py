@@ -16,7 +16,6 @@ from .goods import fits
 from .speech import Speech
 from .types import Item
 
-LANGUAGES = ("en", "hinglish", "hi")
 STOPS = {"en": ".", "hinglish": ".", "hi": "।"}  # what closes a sentence
 KINDS = ("plain", "chatty", "terse", "typo", "voice", "indirect")
 USES = ("training", "development", "evaluation")

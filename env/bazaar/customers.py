@@ -20,7 +20,7 @@ from .market import Heard, market_grade
 from .people import Course, Person
 from .rules import Bazaar
 from .sale import scheduled
-from .speech import phrases
+from .speech import DONE
 from .types import Accept, Action, Instance, Observation, Offer, WalkAway
 
 SPAN = 1.5  # of the list price: the sum of a price and its image
@@ -130,7 +130,7 @@ def buyer(obs: Observation, rng: np.random.Generator, *, mute: bool, use: str) -
     least = people.threshold(s, ask, course, heard.mood)
     least += people.NOISE * s.list_price * (2 * u["accepts"] - 1)
     if flip(price) >= min(max(s.reservation, least), ask):
-        return Accept(phrases(language, "seen")["accept", "deal"][0].replace("#", rupees(price)))
+        return Accept(DONE[language].replace("#", rupees(price)))
     risks = people.hazards(s, course, first, heard.mood, heard.temper)
     if reason := market.reason_drawn(risks, u["leaves"]):
         left = corpus.pick(language, use, "bid", LEAVES[reason], u["line"], table.item)

@@ -4,10 +4,9 @@ A seller has a hidden type and hidden facts. Its words tell what its asks do not
 moved by something else that a buyer may say. All chance is drawn at reset. The formulas take a
 seller whose fields are numbers, or arrays of many sellers that a buyer thinks possible.
 
-Two versions of the rules stand side by side. In version 2 a seller softens with time, and words are
-phrases of a table. In version 3 it softens with the buyer's rises, takes every bid that reaches its
-ask, warns before it leaves, and words are sentences of the corpus, heard by the ear. There a bid
-may hold extras, of which words alone tell what they cost the seller.
+A seller softens with the buyer's rises, takes every bid that reaches its ask and warns before it
+leaves. Words are sentences of the corpus, heard by the ear, so that anybody's count. A bid may hold
+extras, of which words alone tell what they cost the seller.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -29,7 +28,7 @@ from .rules import (
     share_kept,
     standing_offer,
 )
-from .speech import ACTS, LANGUAGES, PITCHES, QUESTIONS, Speech, act_in, phrases, say
+from .speech import ACTS, DONE, LANGUAGES, PITCHES, QUESTIONS, Speech
 from .types import CATALOGUE, EXTRAS, Accept, Action, Instance, Observation, Offer, Table, WalkAway
 
 # Types --------------------------------------------------------------------------------------------
@@ -94,7 +93,7 @@ LOW_BID = 0.4  # share of the opening ask from which a buyer's movement counts
 FULL_PROGRESS = 0.05  # of the opening ask: a rise by so much rules out impatience
 FULL_GAP = 0.3  # of the opening ask: a bid this far under the threshold risks all of it
 LATE = 0.30  # chance per round to leave after the own deadline
-RISE, RISES = 0.02, 4  # version 3: of the opening ask, a rise; so many soften all the way
+RISE, RISES = 0.02, 4  # of the opening ask, a rise; so many soften all the way
 WARNS = 0.25  # chance to leave after one more bid that stands still, from which it warns of it
 JITTER = 0.5  # rounds by which an ask is early or late; below half, so that asks never rise
 
@@ -102,7 +101,7 @@ JITTER = 0.5  # rounds by which an ask is early or late; below half, so that ask
 
 CLAIM_RATE = 0.4  # of rounds in which it says something unasked; the opening always does
 TOPICS = ("cost", "time", "rival")  # of that, equally likely
-CLAIMS = 2  # version 3: on a topic unasked
+CLAIMS = 2  # on a topic unasked
 OWN_STYLE = 0.7  # share of turns in its own type's style; else one of the others
 EVADES, SHY = 0.4, 0.1  # share of awkward truths, not told, that are evaded; of others
 INFLATED = (0.25, 0.65)  # a false cost, from reservation price to opening ask
@@ -136,48 +135,27 @@ class Market:
     about: str
     rounds: tuple[int, int] = (8, 12)
     discount: tuple[float, float] = (0.94, 0.98)  # factor on a gain per round after the first
-    deadline: tuple[int, int] | None = None  # round after which a deal is worth nothing
     mute: bool = False  # sellers say prices only, and are deaf to words
-    use: str = "seen"  # the phrases that sellers draw from, "seen" or "unseen"
-    version: int = 2  # of the rules; in version 3 `use` is one of the corpus
+    use: str = "evaluation"  # the sentences of the corpus that sellers draw from
     extras: tuple[str, ...] = ()  # that a bid may hold
 
 
 MARKETS = {
-    "open": Market("A stranger sells one thing; nothing about them is known."),
-    "rushed": Market(
-        "Every round costs dear, and past a deadline only the buyer knows the deal is worthless.",
-        rounds=(5, 8),
-        discount=(0.85, 0.92),
-        deadline=(3, 6),
-    ),
-    "mute": Market("The open market without words: sellers say prices and hear none.", mute=True),
-}
-_OPEN_3 = Market(
-    "A stranger sells one thing, softens as bids rise, and hears any words.",
-    use="evaluation",
-    version=3,
-)
-MARKETS_3 = {
-    "open-3": _OPEN_3,
-    "mute-3": replace(
-        _OPEN_3,
-        about="A stranger sells one thing and softens as bids rise; prices are all that is said.",
+    "open-3": Market("A stranger sells one thing, softens as bids rise, and hears any words."),
+    "mute-3": Market(
+        "A stranger sells one thing and softens as bids rise; prices are all that is said.",
         mute=True,
     ),
-    "package": replace(
-        _OPEN_3,
-        about="A bid is a price and extras, of which only words tell what they cost the seller.",
+    "package": Market(
+        "A bid is a price and extras, of which only words tell what they cost the seller.",
         extras=EXTRAS,
     ),
-    "package-mute": replace(
-        _OPEN_3,
-        about="A bid is a price and extras, and the seller says nothing but prices.",
+    "package-mute": Market(
+        "A bid is a price and extras, and the seller says nothing but prices.",
         mute=True,
         extras=EXTRAS,
     ),
 }
-ALL_MARKETS = {**MARKETS, **MARKETS_3}
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,7 +218,7 @@ def draw(market: Market, rng: np.random.Generator, seller_type: str = "") -> tup
     levels = zip(ranges.items(), rng.random(len(ranges)).tolist(), strict=True)
     at = {name: low + (high - low) * u for (name, (low, high)), u in levels}
     rounds = int(rng.integers(*market.rounds, endpoint=True))
-    discount, deadline = rng.uniform(*market.discount), rng.random()
+    discount, _ = rng.uniform(*market.discount), rng.random()  # games on record have this draw
     reservation = round(item.list_price * rng.uniform(*SELLER_RESERVATION))
     limit = round(item.list_price * rng.uniform(*BUYER_RESERVATION))
     u = dict(zip(("margin", "pressed", "late", "lenient", "rival", "flaw", "quoted"),
@@ -271,12 +249,11 @@ def draw(market: Market, rng: np.random.Generator, seller_type: str = "") -> tup
     ]
     stories = dict(zip(STORIES, map(tuple, rng.random((4, 3)).tolist()), strict=True))
     quoted = round(quote * item.list_price) if u["quoted"] < QUOTE_CHANCE else None
-    low, high = market.deadline or (0, 0)
     buyer = {
         "reservation": limit,
         "discount": discount,
         "purse": round(PURSE * item.list_price),
-        "deadline": int(low + deadline * (high - low + 1)) if market.deadline else None,
+        "deadline": None,
         "quote": quoted,
     }
     seller = {
@@ -360,9 +337,9 @@ def rises_in(bids: Any, opening: float) -> int:
     return count
 
 
-def softness(s: Any, t: Any, rises: Any, version: int) -> Any:
-    """How far a seller has come towards its last price, in [0, 1], by its version's rule."""
-    return np.minimum(1.0, rises / RISES if version == 3 else t / s.deadline)
+def softness(rises: Any) -> Any:
+    """How far a seller has come towards its last price after so many rises, in [0, 1]."""
+    return np.minimum(1.0, rises / RISES)
 
 
 def threshold(s: Any, soft: Any, ask: Any, mood: Any) -> Any:
@@ -436,7 +413,7 @@ class Heard:
     caught: bool = False
 
 
-def listen(s: Any, moves: Any, chance: Any, quote: int | None, read: Any = act_in) -> Heard:
+def listen(s: Any, moves: Any, chance: Any, quote: int | None, read: Any) -> Heard:
     """What the buyer's words so far, of which `read` finds the act, came to with a seller.
 
     Each change of the package tries its temper.
@@ -469,9 +446,7 @@ def listen(s: Any, moves: Any, chance: Any, quote: int | None, read: Any = act_i
 
 
 def reader(table: Table) -> Callable[[str], tuple[str, int]]:
-    """What finds the act of a buyer's line at a table: the phrases of version 2, or the ear."""
-    if table.version != 3:
-        return act_in
+    """What finds the act of a buyer's line at a table: the ear, for what can be said there."""
     return ear.act_in if table.extras else partial(ear.act_in, acts=ACTS)
 
 
@@ -486,20 +461,15 @@ def is_true(named: int, quote: int | None) -> bool:
 
 
 class Position(NamedTuple):
-    """What the words of a seller of version 3 keep to."""
+    """What the words of a seller keep to."""
 
     ask: int
     best: int  # the standing bid; 0 for none
     risks: Mapping[str, float] = {}  # chances to leave after one more bid that stands still
 
 
-def speech_at(
-    s: Stance, t: int, private: Mapping[str, Any], heard: Heard, at: Position | None = None
-) -> Speech:
-    """What the seller says in round `t`, 0 for its opening, after what it heard.
-
-    Without a position it speaks by version 2.
-    """
+def speech_at(s: Stance, t: int, private: Mapping[str, Any], heard: Heard, at: Position) -> Speech:
+    """What the seller says in round `t`, 0 for its opening, after what it heard."""
     u = private["chance"][t]
     style = s.type
     if u["style"] >= OWN_STYLE:
@@ -509,21 +479,18 @@ def speech_at(
     asked = heard.act.removeprefix("ask_") if is_question(heard.act) else ""
     extras = private.get("told", {})
     asked = asked if asked in (*private["stories"], *extras) else ""
-    if not asked and at and sum(at.risks.values()) >= WARNS:  # who is about to leave says so
+    if not asked and sum(at.risks.values()) >= WARNS:  # who is about to leave says so
         topic, content = warning(s, private["stories"]["time"], at.risks)
         cost, true = 0, True
     else:
-        most = CLAIMS if at else s.rounds + 1
-        topic = asked or unasked(private["chance"], t, tuple(extras) or TOPICS, CLAIM_RATE, most)
+        topic = asked or unasked(private["chance"], t, tuple(extras) or TOPICS, CLAIM_RATE, CLAIMS)
         if not topic:
             return Speech(style, reaction=reaction)
         if topic in extras:
             content, cost, true = extra_story(extras[topic], bool(asked))
         else:
             content, cost, true = story(s, topic, *private["stories"][topic], bool(asked))
-        if (
-            at and topic == "cost" and cost and not at.best < cost <= at.ask
-        ):  # it would contradict its prices
+        if topic == "cost" and cost and not at.best < cost <= at.ask:  # against its own prices
             content, cost, true = "evade", 0, True
         if content == "evade" and not asked:
             return Speech(style, reaction=reaction)
@@ -608,22 +575,25 @@ def nearest(price: float, step: int) -> int:
     return max(step, step * round(price / step))
 
 
-def seller(obs: Observation, rng: np.random.Generator, *, mute: bool, use: str) -> Action:
-    """The seller's move. Its draws are private values; `rng` is not used."""
+class Decided(NamedTuple):
+    """What a seller does, before it is worded."""
+
+    kind: str  # opening, counter, accept or walk
+    price: int | None  # of the ask, or of the bid that it takes, rupees; None where it walks
+    says: Speech = Speech()  # with an ask
+    standing: int | None = None  # the bid of which it reminds
+    reason: str = ""  # to walk
+    act: str = ""  # of the buyer, which it answers
+
+
+def decide(obs: Observation, *, mute: bool) -> Decided:
+    """The seller's move. Its draws are private values."""
     private, costs = obs.own, obs.own.get("costs", {})
     table = count_bids(obs.table, costs)
-    s, chance, t, third = private["stance"], private["chance"], table.round, table.version == 3
-    line, tongue = chance[t]["line"], private["language"]
-
-    def speak(ask: int, heard: Heard, at: Position, standing: int | None = None) -> Offer:
-        if mute:
-            return Offer(ask, f"{rupees(ask)}.")
-        speech = speech_at(s, t, private, heard, at if third else None)
-        arguments = (speech, ask, standing, line, tongue, use)
-        return Offer(ask, corpus.line(*arguments, table.item) if third else say(*arguments))
-
+    s, chance, t = private["stance"], private["chance"], table.round
     if not table.asks:
-        return speak(s.opening, Heard(), Position(s.opening, 0))
+        opening = Position(s.opening, 0)
+        return Decided("opening", s.opening, speech_at(s, t, private, Heard(), opening))
     best, last = max(table.bids), table.asks[-1]
     before = max(table.bids[:-1], default=LOW_BID * s.opening)
     heard = listen(
@@ -631,22 +601,33 @@ def seller(obs: Observation, rng: np.random.Generator, *, mute: bool, use: str) 
     )
     ask = int(min(last, ask_at(s, t, best, chance[t]["early"])))
     ask = max(ask, best + 1)
-    soft = softness(s, t, rises_in(table.bids, s.opening), table.version)
-    least = threshold(s, soft, ask, heard.mood)
-    words = phrases(tongue, "seen" if third else use)
-    if best >= (min(least, last) if third else least):  # nobody refuses the price that it asks
-        price = standing_offer(obs.table, costs).price
-        return Accept(words["accept", "deal"][0].replace("#", rupees(price)))
+    least = threshold(s, softness(rises_in(table.bids, s.opening)), ask, heard.mood)
+    if best >= min(least, last):  # nobody refuses the price that it asks
+        return Decided("accept", standing_offer(obs.table, costs).price)
     risks = hazards(s, t, best, before, least, heard.mood, heard.temper)
     if reason := reason_drawn(risks, chance[t]["walk"]):
-        if third:
-            words = corpus.pick(tongue, use, "walk", reason, line, table.item)
-            return WalkAway("" if mute else words)
-        return WalkAway(words["walk", "leave"][0])
+        return Decided("walk", None, reason=reason)
     still = hazards(s, t + 1, best, best, least, heard.mood, heard.temper) if t < s.rounds else {}
     # Which package is better is told in words alone, so there it reminds of no bid.
     standing = best if table.bids[-1] < best and not table.extras else None
-    return speak(ask, heard, Position(ask, best, still), standing)
+    says = speech_at(s, t, private, heard, Position(ask, best, still))
+    return Decided("counter", ask, says, standing, act=heard.act)
+
+
+def seller(obs: Observation, rng: np.random.Generator, *, mute: bool, use: str) -> Action:
+    """The seller's move in words; `rng` is not used."""
+    move, private, item = decide(obs, mute=mute), obs.own, obs.table.item
+    line, tongue = private["chance"][obs.table.round]["line"], private["language"]
+    if move.kind == "accept":
+        return Accept(DONE[tongue].replace("#", rupees(move.price)))
+    if move.kind == "walk":
+        words = corpus.pick(tongue, use, "walk", move.reason, line, item)
+        return WalkAway("" if mute else words)
+    if mute:
+        return Offer(move.price, f"{rupees(move.price)}.")
+    return Offer(
+        move.price, corpus.line(move.says, move.price, move.standing, line, tongue, use, item)
+    )
 
 
 # Tasks --------------------------------------------------------------------------------------------
@@ -682,7 +663,7 @@ def market_task(name: str, market: Market, seller_type: str = "") -> Task:
         draw=partial(draw, market, seller_type=seller_type),
         rounds=market.rounds[1],
         standing=True,
-        version=market.version,
+        version=3,
         extras=market.extras,
     )
     return Task(
@@ -702,12 +683,12 @@ def with_seller_type(task: Task, seller_type: str) -> Task:
     Raises ValueError if the type is not in TYPES or the task is not of the open market.
     """
     market = task.name.removeprefix("bazaar/")
-    if market not in ALL_MARKETS or seller_type not in TYPES:
+    if market not in MARKETS or seller_type not in TYPES:
         raise ValueError(
             f"no seller type {seller_type!r} in {task.name}; the tasks "
-            f"{', '.join(f'bazaar/{name}' for name in ALL_MARKETS)} have {', '.join(TYPES)}"
+            f"{', '.join(f'bazaar/{name}' for name in MARKETS)} have {', '.join(TYPES)}"
         )
-    return market_task(market, ALL_MARKETS[market], seller_type)
+    return market_task(market, MARKETS[market], seller_type)
 
 
-TASKS = tuple(market_task(name, market) for name, market in ALL_MARKETS.items())
+TASKS = tuple(market_task(name, market) for name, market in MARKETS.items())

@@ -30,7 +30,7 @@ from .market import (
     unit_of,
 )
 from .rules import Bazaar
-from .speech import ACTS, LANGUAGES, QUESTIONS, Speech, phrases
+from .speech import ACTS, DONE, LANGUAGES, QUESTIONS, Speech
 from .types import CATALOGUE, Accept, Action, Instance, Observation, Offer, WalkAway
 
 # Habits -------------------------------------------------------------------------------------------
@@ -320,8 +320,7 @@ def seller(obs: Observation, rng: np.random.Generator, *, mute: bool, use: str) 
     least = threshold(s, ask, course, heard.mood)
     least += NOISE * s.list_price * (2 * chance[t]["accepts"] - 1)
     if course.best >= min(max(s.reservation, least), ask):
-        done = phrases(private["language"], "seen")["accept", "deal"][0]
-        return Accept(done.replace("#", rupees(int(course.best))))
+        return Accept(DONE[private["language"]].replace("#", rupees(int(course.best))))
     risks = hazards(s, course, first, heard.mood, heard.temper)
     if reason := reason_drawn(risks, chance[t]["leaves"]):
         words = corpus.pick(private["language"], use, "walk", reason, line, table.item)

@@ -2,9 +2,9 @@
 
 Goods of 50 and of 80,000 rupees read alike: a buyer's prices are whole percent of the list price,
 which is public, so that its bids do not tell its limit; a seller's are percent of its own limit.
-With an offer a buyer may name a speech act, which is put into words here; where any words count
-(`speaks_freely`) its move begins with what it is, and it says a sentence of its own; where a bid
-may hold extras they stand after its price, and to hold is to bid the last bid again. In words `#`
+Where any words count (`speaks_freely`) a buyer's move begins with what it is, and it says a
+sentence of its own; where a bid may hold extras they stand after its price, and to hold is to bid
+the last bid again. In words `#`
 stands for the price, `@` for the price of another shop, and a message that names another price
 makes no move, but for a sentence of its own. Training and serving use the same prompt, `render`.
 """
@@ -22,16 +22,13 @@ from typing import Any
 from ..amounts import rupees
 from ..core import IllegalAction, refuse_constant
 from ..language import money
-from . import speech
 from .types import Accept, Move, Observation, Offer, WalkAway
 
 Action = Offer | Accept | WalkAway
 
-# What each seat is told: "market" for a buyer whose bids stand and whose acts count, "people" where
-# any words do, "package" where its bids may hold extras too, and "belief" in place of the rules
-# where a buyer is asked what it believes of the seller.
+# What each seat is told: "people" for a buyer where any words count, "package" where its bids may
+# hold extras too.
 RULES = tomllib.loads(Path(__file__).with_name("prompt.toml").read_text(encoding="utf-8"))
-SAID = frozenset({*speech.QUESTIONS, *speech.PITCHES})  # what a model says by its name
 HISTORY = 5  # deals before this one whose prices are told
 LONGEST_QUOTE = 120  # characters of what the other side said
 LONGEST_COMPLETION = 4_000  # characters that are looked at
@@ -70,18 +67,13 @@ def render(obs: Observation) -> list[dict[str, str]]:
 def _rules_for(obs: Observation, seat: str) -> str:
     """The key of RULES for who sits there."""
     if not speaks_freely(obs):
-        return "market" if names_acts(obs) else seat
+        return seat
     return "package" if obs.table.extras else "people"
 
 
 def speaks_freely(obs: Observation) -> bool:
     """Whether it buys where any words count, and answers with a sentence of its own."""
-    return obs.agent != "seller" and obs.table.version >= 3
-
-
-def names_acts(obs: Observation) -> bool:
-    """Whether it buys where bids stand and words of a table count: it names speech acts."""
-    return obs.agent != "seller" and obs.table.standing and obs.table.version < 3
+    return obs.agent != "seller" and obs.table.version > 0
 
 
 def _moves(obs: Observation) -> Iterator[Move]:
@@ -133,11 +125,6 @@ def _position(obs: Observation, seat: str) -> Iterator[str]:
         yield f"Deal {len(table.past) + 1}/{table.deals}{purse}. {paid}"
     if table.seller_type and seat == "buyer":
         yield f"Seller {table.seller_type}."
-
-
-def ask_belief(obs: Observation) -> list[dict[str, str]]:
-    """The chat that asks for a belief: the deal as `render` tells it, under other rules."""
-    return [{"role": "system", "content": RULES["belief"]}, *render(obs)[1:]]
 
 
 def _answer(move: Move, obs: Observation) -> str:
@@ -211,9 +198,6 @@ def _completion(action: Action, obs: Observation, made: Sequence[Action]) -> str
     if verb == "raise" and action.extras:
         row["with"] = [name for name in obs.table.extras if name in action.extras]
     words = clean(action.message)[: money.LONGEST_MESSAGE]
-    act, _ = speech.act_in(words) if names_acts(obs) else ("", 0)
-    if act in SAID:
-        return _written(row | {"say": act})
     quote = obs.own.get("quote") if speaks_freely(obs) else None
     for mention in reversed(money.prices(words)):
         if mention.amount in (price, quote):
@@ -273,8 +257,6 @@ def parse(completion: str, obs: Observation) -> Action:
     row = first_object(completion)
     verb, amount, words = _verb(row, completion)
     extras = _extras(row, verb, obs, completion)
-    if names_acts(obs) and words in SAID:
-        words = realise(words, obs)
     if speaks_freely(obs):
         quote = obs.own.get("quote")  # a claim of a price that it does not know stays without one
         words = words.replace("@", "" if quote is None else rupees(quote))
@@ -293,23 +275,6 @@ def parse(completion: str, obs: Observation) -> Action:
     if price is None:
         raise _refuse("an offer needs a price", completion)
     return Offer(price, _fill_prices(words, amount, price, obs, completion), extras)
-
-
-def realise(act: str, obs: Observation) -> str:
-    """A speech act in words, in the language of the seller's last words.
-
-    An outside price that the buyer does not know is left out: without it the words are no act.
-    """
-    price = obs.own.get("quote") or 0
-    if act == "outside" and not price:
-        return ""
-    return speech.buyer_line(act, price, 0.0, language_of(obs))
-
-
-def language_of(obs: Observation) -> str:
-    """The language of the other side's last words, one of `speech.LANGUAGES`."""
-    words = next((m.action.message for m in reversed(obs.table.moves) if m.agent != obs.agent), "")
-    return speech.language_of(words)
 
 
 def preview(text: str, obs: Observation) -> str:
@@ -438,8 +403,7 @@ def schema(obs: Observation) -> Mapping[str, Any]:
     """The legal moves at `obs` as a JSON schema, for decoding that cannot forfeit.
 
     What is legal, not what is wise: offers go up to the purse, and where bids stand from the best
-    one, but for bids of other extras. In the open market a buyer's words are the acts that it has
-    not yet said; elsewhere they are a text without digits.
+    one, but for bids of other extras. Words are a text without digits.
     """
     low, high = _legal_offers(obs)
     free = speaks_freely(obs)
@@ -462,24 +426,14 @@ def _move(verb: str, value: Mapping[str, Any], obs: Observation) -> dict[str, An
         sizes = range(1, len(extras) + 1)
         packages = chain.from_iterable(combinations(extras, size) for size in sizes)
         properties["with"] = {"enum": list(map(list, packages))}
-    if not names_acts(obs):
-        shop = "@" if speaks_freely(obs) and obs.own.get("quote") is not None else ""
-        properties["say"] = {"type": "string", "pattern": f"^[{LETTERS}{shop}]{{1,{SAY}}}$"}
-    elif verb == "offer" and (acts := acts_left(obs)):
-        properties["say"] = {"enum": acts}
+    shop = "@" if speaks_freely(obs) and obs.own.get("quote") is not None else ""
+    properties["say"] = {"type": "string", "pattern": f"^[{LETTERS}{shop}]{{1,{SAY}}}$"}
     return {
         "type": "object",
         "properties": properties,
         "required": [verb],
         "additionalProperties": False,
     }
-
-
-def acts_left(obs: Observation) -> list[str]:
-    """The acts that a buyer has not yet said in this deal and can say."""
-    used = {speech.act_in(m.action.message)[0] for m in obs.table.moves if m.agent == obs.agent}
-    barred = used if obs.own.get("quote") is not None else used | {"outside"}
-    return sorted(SAID - barred)
 
 
 def _legal_offers(obs: Observation) -> tuple[int, int]:

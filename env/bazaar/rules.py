@@ -51,7 +51,7 @@ class Bazaar:
     seller_type: str = ""
     manner: Callable[[Table, Mapping[str, Any]], Tells] | None = None
     standing: bool = False
-    version: int = 2  # of the open market's rules
+    version: int = 0  # of the rules by which any words count; 0 where they do not
     extras: tuple[str, ...] = ()
 
     agents = ("seller", "buyer")

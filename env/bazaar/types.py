@@ -142,7 +142,7 @@ class Table(NamedTuple):
     rivals: tuple[Rival, ...] = ()
     outbid: bool = False  # a rival bid more in the last closed round
     standing: bool = False  # the best bid counts and not the last, and words count: the open market
-    version: int = 2  # of the open market's rules; from 3 on words count by what they mean
+    version: int = 0  # of the rules by which any words count; 0 where they do not
     extras: tuple[str, ...] = ()  # that a bid may hold; the seller alone knows which stands
 
     @property

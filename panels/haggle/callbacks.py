@@ -298,7 +298,7 @@ async def _pieces(screen: Screen, visit: Visit) -> AsyncIterator[tuple[str, Repl
     Where the chat will tell the move in its own language, words in another one do not show.
     """
     game, thinking = visit.game, visit.translate("thinking", name=visit.model_name)
-    as_written = game.play.state.table.version >= 3
+    as_written = game.play.state.table.version > 0
     question = await asyncio.to_thread(bazaar.request, game)
     obs, model = game.model_observation, screen.model_facing(visit).for_visitor(visit.visitor)
     async for piece in model.stream_async(question.messages, question.seed, question.schema):

@@ -22,6 +22,7 @@ from env import (
     Table,
     Turn,
     WalkAway,
+    ear,
     group_digits,
     rupees,
     speech,
@@ -30,7 +31,6 @@ from env.language.money import HIGHEST_PRICE, LONGEST_MESSAGE
 from env.language.money import price as price_in
 from panels.haggle.words import ENGLISH, Translate, Trouble, translator
 from panels.ui.offers import Say, ending
-from sauda.games.bazaar_words import ears
 from sauda.language.extras import extras_in
 from sauda.language.lines import name_in
 from sauda.language.phrases import language_of
@@ -275,7 +275,7 @@ class _Telling:
     def _line(self, number: int, turn: Turn) -> str:
         """The words of a move: the visitor's as typed, the other side's as `retell` has them."""
         own, seen = turn.agent == self.game.you, turn.observation.table
-        if not own and turn.action.message and seen.version >= 3 and self._is_model(number):
+        if not own and turn.action.message and seen.version and self._is_model(number):
             return turn.action.message  # its own sentence: nothing stands between it and a visitor
         words = announce(turn.action) if turn.action.message else ""
         if own and words:
@@ -420,10 +420,9 @@ def play_text(game: Game, text: str, talk: Talk = SILENT) -> Game:
     # A price worked out from others is another one: "10 % off and it is a deal" accepts nothing.
     closes = "" if relative(text) else read_closing(text, _standing(game))
     action = _action(game, text, closes)
-    act_in = ears(game.task_name).act_in
-    if isinstance(action, Offer) and hears_words(game) and act_in(text)[0] not in speech.ACTS:
+    if isinstance(action, Offer) and hears_words(game) and ear.act_in(text)[0] not in speech.ACTS:
         now = [each.text for each in talk.at(len(game.play.turns)) if not each.is_narrated]
-        waiting = [said for said in now if act_in(said)[0] in SAID or _asks_cost(game, said)]
+        waiting = [said for said in now if ear.act_in(said)[0] in SAID or _asks_cost(game, said)]
         action = replace(action, message=" ".join([*waiting[-1:], text]))
     if game.over:
         raise NoMove("after")
@@ -462,9 +461,7 @@ def _is_asked(game: Game) -> bool:
 
 def _asks_cost(game: Game, text: str) -> bool:
     """Whether a text asks what an extra costs the seller, which it tells with its next ask."""
-    return ears(game.task_name).act_in(text)[0] in [
-        f"ask_{each}" for each in game.observation.table.extras
-    ]
+    return ear.act_in(text)[0] in [f"ask_{each}" for each in game.observation.table.extras]
 
 
 def _action(game: Game, text: str, closes: str) -> Action:

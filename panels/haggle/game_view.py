@@ -6,15 +6,14 @@ patterns that the planner reads by; a buyer's words are an act or none.
 
 import re
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
-from typing import Any
 from urllib.parse import urlencode
 
 from markupsafe import Markup
 
-from env import TYPES, Accept, Offer, amount_of, bonus, rupees, speech
+from env import TYPES, Accept, Offer, amount_of, bonus, ear, rupees
 from env.language.money import prices
 from panels.haggle.conversation import NOTE, chart_words
 from panels.haggle.opponents import (
@@ -34,7 +33,6 @@ from panels.ui.html import SAUDA, STRANGER, macros
 from panels.ui.look import as_typed, note, person_line
 from panels.ui.offers import LARGE, Offers, offer_chart
 from panels.ui.provenance import load_or_say
-from sauda.games.bazaar_words import ears
 from sauda.language.lines import name_in
 from sauda.llm.server import Failed, ModelWorker, Ready, Stage
 from sauda.sessions import ladder, nerves
@@ -271,8 +269,6 @@ def _load_status(game: Game, stage: Stage, translate: Translate) -> str:
 
 # What is heard ------------------------------------------------------------------------------------
 
-Hear = Callable[[str], Any]  # of a line
-
 
 @dataclass(frozen=True)
 class Finding:
@@ -285,12 +281,12 @@ class Finding:
     cost: int = 0  # rupees that a claim names
 
 
-def findings(lines: Sequence[str], hear: Hear = speech.hear) -> list[Finding]:
+def findings(lines: Sequence[str]) -> list[Finding]:
     """What was heard in a seller's lines, of each part the newest."""
     found: dict[str, Finding] = {}
     for number, line in enumerate(lines):
         heard: dict[str, Finding] = {}
-        for one in _in_line(line, hear):
+        for one in _in_line(line):
             before = heard.get(one.part)
             if one.part == "style" and before:  # the phrase may have a comma
                 phrase = line[before.start : one.start + len(one.phrase)]
@@ -304,15 +300,15 @@ def findings(lines: Sequence[str], hear: Hear = speech.hear) -> list[Finding]:
     return [found[part] for part in PARTS if part in found]
 
 
-def _in_line(line: str, hear: Hear) -> Iterator[Finding]:
-    whole = hear(line)
+def _in_line(line: str) -> Iterator[Finding]:
+    whole = ear.hear(line)
     claim = ""
     for match in SEGMENT.finditer(line):
         text = match[0].strip()
         if not text:
             continue
         start = match.start() + match[0].index(text)
-        one, marked = hear(text), hear(f"{claim}, {text}") if claim else None
+        one, marked = ear.hear(text), ear.hear(f"{claim}, {text}") if claim else None
         if whole.style and one.style == whole.style:
             yield Finding("style", f"style_{one.style}", text, start)
         if whole.reaction and one.reaction == whole.reaction:
@@ -339,9 +335,9 @@ def reading(game: Game, words: Sequence[str], translate: Translate) -> Markup | 
     lines = [line for offer, line in zip(asks, words, strict=True) if offer.message]
     if asks and not asks[-1].message:
         lines.append("")
-    heard = findings(lines, ears(game.task_name).hear)
+    heard = findings(lines)
     quote = mark(lines[-1], heard, translate) if heard else ""
-    act = _act(bids, ears(game.task_name).act_in, translate) if market else ""
+    act = _act(bids, translate) if market else ""
     return HTML.reading(quote, heard, act, sells(game), translate) if heard or act else ""
 
 
@@ -351,12 +347,12 @@ def _offers_of(game: Game, seat: str) -> list[Offer]:
     return [m.action for m in moves if m.agent == seat and isinstance(m.action, Offer)]
 
 
-def _act(bids: Sequence[Offer], act_in: Hear, translate: Translate) -> str:
+def _act(bids: Sequence[Offer], translate: Translate) -> str:
     """Which act the seller heard in the buyer's last words; "" where there were none."""
     said = [bid.message for bid in bids if bid.message]
     if not said:
         return ""
-    act, price = act_in(said[-1])
+    act, price = ear.act_in(said[-1])
     told = translate(f"act_{act}" if act else "act_none")
     told += f" ({rupees(price)})" if price else ""
     return told if bids[-1].message else f"{told}, {translate('hears_before')}"

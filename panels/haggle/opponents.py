@@ -39,13 +39,12 @@ BUY, SELL = "buy", "sell"
 # with the seats changed, in which these were measured. Scripts buy by the published brief.
 SELLING_TASK, BRIEF_TASK = "bazaar/customers", "bazaar/sell"
 SELLING_TASKS = (SELLING_TASK, BRIEF_TASK)
-MODEL_MARKETS = ("bazaar/open", "bazaar/rushed")  # where a model, or a type of seller, is picked
+MODEL_MARKET = "bazaar/open-3"  # where a model, or a type of seller, is picked
 MARKETS = (
     PEOPLE,
-    *MODEL_MARKETS,
-    "bazaar/open-3",
+    MODEL_MARKET,
     "bazaar/package",
-    "bazaar/mute",
+    "bazaar/mute-3",
     "classic/amazon_realistic",
     "classic/single_deal",
     "classic/deceptive_seller",
@@ -193,7 +192,7 @@ def opponent_choices(seat: str, market: str, language: str = ENGLISH) -> Choices
     hidden = (translate("hidden_opponent"), HIDDEN)
     if seat == SELL:
         language_models, scripts = buyer_models(), SCRIPTED_BUYERS
-    elif market in MODEL_MARKETS:
+    elif market == MODEL_MARKET:
         language_models, scripts = (ANY_SELLER,), (*SELLER_MODELS, *TYPES)
     else:
         return [hidden]

@@ -35,7 +35,9 @@ SEATS = (FIRST.seat, opponents.BUY)
 STAGE_GAMES_AT_ONCE = 2  # each holds a thread while a stage plays
 REPLIES_AT_ONCE = 64  # events that wait for a model; none of them holds a thread
 REVIEWS_AT_ONCE = 16  # events that wait for a model or a search, likewise
-GONE_TASKS = ("bazaar/bluff", "bazaar/career", "bazaar/crowd")
+GONE_TASKS = tuple(
+    f"bazaar/{name}" for name in ("bluff", "career", "crowd", "open", "rushed", "mute")
+)
 FORMER_NAMES = {"bazaar/seller_brief": opponents.BRIEF_TASK}
 
 # Scripts of the browser --------------------------------------------------------------------------

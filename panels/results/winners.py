@@ -24,7 +24,6 @@ from panels.measured import (
     bounds,
     gain_on_same_seeds,
     lead_of,
-    newest_first,
     series_role,
 )
 from panels.results import evaluation
@@ -59,11 +58,11 @@ from sauda.players import (
     LISTENER,
     ORACLE,
     PLANNERS,
+    TALKS,
     TUNED,
     buyer_name,
     is_model,
     policy_label,
-    sauda_on,
 )
 from sauda.policies import LAB_LABELS, ZERO_GRADE
 from sauda.records.schemas.base import Hashes, Interval
@@ -119,13 +118,13 @@ def entry_of(
 
 
 def rank(entries: Iterable[Entry]) -> Field:
-    """The entries by task, the newest market first; of a policy's on a task the first counts."""
+    """The entries by task; of a policy's on a task the first counts."""
     by_task: dict[str, dict[str, Entry]] = {}
     for entry in entries:
         by_task.setdefault(entry.task, {}).setdefault(entry.policy, entry)
     return {
         task: sorted(by_task[task].values(), key=lambda entry: -entry.interval.mean)
-        for task in newest_first(by_task)
+        for task in by_task
     }
 
 
@@ -163,7 +162,7 @@ def leads(field: Field) -> Iterator[str]:
     for task, entries in field.items():
         second = entries[1] if len(entries) > 1 else None
         played = {entry.policy for entry in entries}
-        watched = (LISTENER, sauda_on(task)) if task.startswith(MARKET) else ()
+        watched = (LISTENER, TALKS) if task.startswith(MARKET) else ()
         absent = [buyer_name(each) for each in watched if each not in played]
         yield SAY.leads(task, entries[0], second, second and lead(entries[0], second), absent)
 
@@ -174,7 +173,7 @@ def sauda_places(field: Field) -> str:
         (place, len(entries), entry)
         for task, entries in field.items()
         for place, entry in enumerate(entries, 1)
-        if entry.policy == sauda_on(task)
+        if entry.policy == TALKS
     ]
     return SAY.places("Sauda", places) if places else ""
 
@@ -232,7 +231,7 @@ def market_verdict(field: Field, comparison: Artifact) -> Verdict:
 
 def tuned_sentence(comparison: Artifact, task: str) -> str:
     """What the tuned script scores beside Sauda; "" where it did not play."""
-    lead = gain_on_same_seeds(comparison, task, sauda_on(task), TUNED)
+    lead = gain_on_same_seeds(comparison, task, TALKS, TUNED)
     if lead is None:
         return ""
     return SAY.tuned(lead, side(lead.gain))

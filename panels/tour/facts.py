@@ -33,7 +33,6 @@ from sauda.players import (
     LEAVE,
     LISTENER,
     ORACLE,
-    SFT,
     TALKS,
     TUNED,
     policy_label,
@@ -44,9 +43,6 @@ from sauda.records.store import Artifact, load
 from sauda.train.model import PARAMETERS
 
 MARKET = duel.TASK  # of the Tour's figures
-OLDER = "bazaar/open"  # on which stages after SFT were measured
-# Stages that copied a planner and were trained further: the task of their rows, and it in words.
-COPIES = ((MARKET, TALKS, "with people"), (OLDER, SFT, "in the older market"))
 PERCENT = "z.0%"  # of grades: the share of the best outcome that a game allows
 SMOOTHING = 0.8  # of the loss
 DRAWN = 500  # most steps in the chart, which is about as many pixels wide
@@ -170,11 +166,11 @@ def gain(comparison: Artifact) -> str:
 
 
 def trained_on(comparison: Artifact) -> str:
-    """What stages after SFT changed in the older market, in percentage points, with n.
+    """What stages after Sauda's changed with people, in percentage points, with n.
 
     On all games; and on those that no training game is like, where an interval leaves out 0.
     """
-    gains = [r for r in comparison.data.stage_gains if (r.task, r.before) == (OLDER, SFT)]
+    gains = [r for r in comparison.data.stage_gains if (r.task, r.before) == (MARKET, TALKS)]
     if not gains:
         return ""
     told, clear = ({games: [] for games in ("all", "unseen")} for _ in range(2))
@@ -230,7 +226,7 @@ def findings(comparison: Artifact, worth: Artifact, manners: Artifact) -> list[F
         ),
         _beside_script(comparison),
     ]  # fmt: skip
-    found += filter(None, (_after_copying(comparison, *copy) for copy in COPIES))
+    found += filter(None, [_after_copying(comparison)])
     if known := gain_on_same_seeds(comparison, f"bazaar/{WORDS[0]}", ORACLE, LISTENER):
         found.append(Finding(
             f"Knowing the seller would be worth {of_thousand(known.gain.mean)} more",
@@ -240,9 +236,9 @@ def findings(comparison: Artifact, worth: Artifact, manners: Artifact) -> list[F
     return found
 
 
-def _after_copying(comparison: Artifact, task: str, stage: str, where: str) -> Finding | None:
-    """What was trained on top of a stage that copies a planner; None where nothing was."""
-    gains = [r for r in comparison.data.stage_gains if (r.task, r.before) == (task, stage)]
+def _after_copying(comparison: Artifact) -> Finding | None:
+    """What was trained on top of the stage that copies a planner; None where nothing was."""
+    gains = [r for r in comparison.data.stage_gains if (r.task, r.before) == (MARKET, TALKS)]
     gains = [row for row in gains if row.on == "all"]
     if not gains:
         return None
@@ -250,7 +246,7 @@ def _after_copying(comparison: Artifact, task: str, stage: str, where: str) -> F
     clear = any(side(row.interval) != "unclear" for row in gains)
     changed = "some of what it wins" if clear else "nothing that can be measured"
     return Finding(
-        f"After copying, {list_names(stages)} changed {changed} {where}",
+        f"After copying, {list_names(stages)} changed {changed} with people",
         [_bar(name, row.interval) for name, row in zip(stages, gains, strict=True)],
         f"gain over the stage before, n = {gains[0].n:,} games, paired by seed",
         "?tab=results&part=training",

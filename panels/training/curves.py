@@ -27,7 +27,7 @@ from panels.ui.look import (
 from panels.ui.provenance import load_or_say
 from sauda.experiments.evaluate import BazaarRow
 from sauda.experiments.runs import TrainingRun
-from sauda.players import TUNED
+from sauda.players import METHODS, TUNED
 from sauda.records.schemas.base import Interval
 from sauda.records.store import Artifact
 from sauda.statistics import moving_average
@@ -42,9 +42,6 @@ SMOOTHEST = 0.98
 TITLES = {  # of stages whose name in capitals is none
     "distill": "Distillation", "people": "SFT with people", "talks": "SFT with people and packages",
     "form": "Form of a move", "reward": "Reward alone", "slips": "DPO on its own slips",
-}  # fmt: skip
-METHOD = {  # where no stage is
-    "people": "sft", "talks": "sft", "form": "sft", "reward": "grpo", "slips": "dpo",
 }  # fmt: skip
 
 Row = Mapping[str, Any]
@@ -91,7 +88,7 @@ def _metrics() -> dict[str, list[Metric]]:
 
 
 METRICS = _metrics()
-METRICS |= {stage: METRICS[METHOD[stage]] for stage in METHOD.keys() - METRICS.keys()}
+METRICS |= {stage: METRICS[METHODS[stage]] for stage in METHODS.keys() - METRICS.keys()}
 REWARD, REWARD_STD = METRICS["grpo"][:2]
 OF_CHECKPOINTS = METRICS["distill"][1:4]
 EVALUATION = OF_CHECKPOINTS[0]
@@ -130,7 +127,7 @@ class Log:
     @property
     def role(self) -> str:
         """Whose style of SERIES the curves have: that of the stage's method."""
-        return METHOD.get(self.stage, self.stage)
+        return METHODS.get(self.stage, self.stage)
 
 
 def recorded(run: Artifact) -> Log:

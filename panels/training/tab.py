@@ -49,7 +49,7 @@ from panels.ui.wiring import (
 )
 from sauda.cloud.jobs import FLAVORS, PRICES_READ, Flavor
 from sauda.experiments.runs import TrainingRun
-from sauda.players import FREE, buyer_name, policy_label
+from sauda.players import MEASURED, buyer_name, policy_label
 from sauda.records.kinds import training_runs
 from sauda.records.store import Artifact
 from sauda.statistics import moving_average
@@ -58,7 +58,7 @@ from sauda.train.selector import DIGITS, EXPERT, SelectorEpisode, episode_return
 HTML = macros("training")
 TITLE = "Training"
 RUNS = "runs"  # id of the sub-tab
-GAIN_TASKS = {"bazaar": "bazaar/open", "arena": "arena/market_round"}  # by game, but for FREE
+LAB_TASK = "arena/market_round"  # on which gains of labs are told
 RENTED = "cpu-basic"  # the Hub's machine with as many cores as ours
 SAMPLE = 20  # training episodes that are played again
 
@@ -78,15 +78,15 @@ def overview(runs: Runs) -> tuple[Markup, Table]:
 
 def gain_tasks() -> list[str]:
     """The tasks on which the gains of runs are measured."""
-    return list(dict.fromkeys([*GAIN_TASKS.values(), *(first for first, *_ in FREE.values())]))
+    return list(dict.fromkeys([*(first for first, *_ in MEASURED.values()), LAB_TASK]))
 
 
 def describe_run(run: Artifact) -> dict[str, object]:
     """A run's gain in hold-out games, its last checkpoint, and what it took, by heading."""
     log, data = recorded(run), run.data
     stage = f"mini+{run.file.removeprefix('training/').removesuffix('.json')}"
-    task, *_ = FREE.get(stage, (GAIN_TASKS[log.game],))
-    gain = "not recorded yet"
+    tasks = MEASURED.get(stage, () if log.game == "bazaar" else (LAB_TASK,))
+    task, gain = next(iter(tasks), ""), "not recorded yet" if tasks else "its market is gone"
     for artifact in filter(None, (load_or_say(file)[0] for file in (FILE, LAB_FILE))):
         row = rows_by_policy(artifact, task).get(stage)
         if row is not None and (paired := row.grade.paired()) is not None:

@@ -21,13 +21,13 @@ from sauda.llm.types import ReplyError
 from sauda.players import (
     BASE,
     LAB,
+    TALKS,
     get_policy,
     is_model,
     planners_of,
     player_spec,
     policy_label,
     row_name,
-    sauda_on,
     scripts_of,
 )
 from sauda.records.seeds import SPLITS, whole_seed
@@ -46,7 +46,7 @@ def able(task_name: str) -> list[str]:
     """The policies for the learner's seat: scripts and planners, and language models that buy."""
     task = get_task(task_name)
     models = TRAINED[::-1] if task_name in ARENA_TASKS else ()
-    models = (BASE, sauda_on(task_name)) if task.learner == "buyer" else models
+    models = (BASE, TALKS) if task.learner == "buyer" else models
     return [*scripts_of(task), *planners_of(task), *models]
 
 

@@ -31,7 +31,7 @@ def add(commands: Any) -> None:
     parser.add_argument(
         "--models", nargs="*", metavar="TASK",
         help="instead, the model comparison's first games of each training stage, by its adapter; "
-        "a minute a stage and task, bazaar/open if none is named; also arena/market_round",
+        "a minute a stage and task, bazaar/people if none is named; also arena/market_round",
     )  # fmt: skip
     parser = add_command(commands, "leaderboard", leaderboard)
     parser.add_argument(
@@ -50,7 +50,7 @@ def add(commands: Any) -> None:
 def verify(options: argparse.Namespace) -> int:
     """Check files one after the other; 1 where one of them has a fault."""
     if options.models is not None:
-        return _verify_models(options.models or ["bazaar/open"])
+        return _verify_models(options.models or ["bazaar/people"])
     files = options.files or [known.file for known in FILES]
     files = [file.removeprefix("artifacts/") for file in files]
     failed = [file for file in files if _verify(file)]

@@ -16,7 +16,7 @@ from sauda.records.store import ROOT, load
 
 FAMILIES = {
     "classic": [name for name in TASKS if name.startswith("classic/")],
-    "market": [f"bazaar/{name}" for name in MARKETS],
+    "market": ["bazaar/people", *(f"bazaar/{name}" for name in MARKETS)],
     "arena": list(ARENA_TASKS),
 }
 
@@ -48,12 +48,11 @@ def add(commands: Any) -> None:
     parser.add_argument(
         "--games",
         type=int,
-        help="of the open market, 400 by default; of each task of the arena, "
-        "200; slow rows play a part of them",
+        help="of each task, 400 by default in the bazaar and 200; slow rows play a part of them",
     )
     parser.add_argument(
         "--models", nargs="+", default=(), metavar="NAME",
-        help="bazaar: such as mini mini+sft, the base first; by default it and every stage whose "
+        help="bazaar: such as mini mini+talks, the base first; by default it and every stage whose "
         "adapter is here",
     )  # fmt: skip
     parser.add_argument(

@@ -11,7 +11,6 @@ from typing import Any, get_args
 
 from sauda.commands.console import (
     add_command,
-    mean_with_interval,
     save_measured,
     with_reason,
 )
@@ -21,7 +20,7 @@ from sauda.train.dialogues import SOURCES, from_file, load_dialogues, load_shipp
 
 TRAINED = {
     "sft": "a buyer or a lab, supervised fine-tuning on a teacher's moves",
-    "distill": "a buyer or a lab, on a teacher's labels of its own games",
+    "distill": "a lab, on a teacher's picks in its own games",
     "people": "a buyer, on a planner's deals with people and in words of its own",
     "talks": "the same, on deals of the open market and packages too",
     "slips": "Sauda, on pairs of its own slips and what mends them",
@@ -32,7 +31,6 @@ TRAINED = {
     "roles": "the words of a buyer or a seller, supervised fine-tuning on dialogues",
     "selector": "the softmax over scripted labs, by REINFORCE",
     "ear": "the classifier of sentences, by logistic regression",
-    "judge": "no training: regret and price error of published runs' adapters, measured again",
 }
 SIMPLE = (int, float, str, bool)  # types of a setting that is an option, alone or in a tuple
 
@@ -74,9 +72,6 @@ def train(options: argparse.Namespace) -> int:
     if options.stage in SMALL:
         parser.parse_args(options.options)  # it has no settings
         return SMALL[options.stage]()
-    if options.stage == "judge":
-        parser.add_argument("runs", nargs="+", help="such as sft")
-        return judge(parser.parse_args(options.options).runs)
     return train_stage(options.stage, options.options)
 
 
@@ -89,7 +84,7 @@ def read_settings(stage: str, arguments: Sequence[str]) -> tuple[Any, argparse.N
 
     module = import_module(f"sauda.train.{stage}")
     first = argparse.ArgumentParser(f"python -m sauda train {stage}", add_help=False)
-    first.add_argument("--game", choices=module.SETTINGS, default="bazaar")
+    first.add_argument("--game", choices=module.SETTINGS, default=next(iter(module.SETTINGS)))
     first.add_argument("--model")
     chosen, _ = first.parse_known_args(arguments)
     defaults = module.SETTINGS[chosen.game]()
@@ -99,7 +94,7 @@ def read_settings(stage: str, arguments: Sequence[str]) -> tuple[Any, argparse.N
     parser = HfArgumentParser(
         options_of(defaults), prog=first.prog, description=module.__doc__.partition("\n")[0]
     )
-    parser.add_argument("--game", choices=module.SETTINGS, default="bazaar")
+    parser.add_argument("--game", choices=module.SETTINGS, default=chosen.game)
     parser.add_argument("--out", type=Path, help="the run's folder; by default in a cache")
     parser.add_argument("--resume", action="store_true", help="from the last complete checkpoint")
     given, place = parser.parse_args_into_dataclasses(arguments, look_for_args_file=False)
@@ -139,7 +134,7 @@ def train_stage(stage: str, arguments: Sequence[str]) -> int:
 
 
 def figures_of(data: Mapping[str, Any]) -> str:
-    """What a run is judged by: kinds of replies and regret of a player, the loss of a role."""
+    """What a run is judged by: kinds of replies of a player, the loss of a role."""
     same = f"{data['acceptance']['same_kind']:.3f}"
     if "best_step" in data:
         best = next(row for row in data["validations"] if row["step"] == data["best_step"])
@@ -147,20 +142,7 @@ def figures_of(data: Mapping[str, Any]) -> str:
             f"same act as the thought {same}; best validation loss {best['loss']:.4f} "
             f"(perplexity {best['perplexity']:.2f}) at step {best['step']}"
         )
-    last = (data["checkpoint_evaluations"] or [{}])[-1]
-    regret = f"; regret {mean_with_interval(last['regret'])}" if "regret" in last else ""
-    return f"same kind as the teacher {same}{regret}"
-
-
-def judge(runs: Sequence[str]) -> int:
-    """Measure regret and price error of the adapters of published runs again and print them."""
-    from sauda.train.checks import judge_anew
-
-    for run in runs:
-        last = judge_anew(run).data.checkpoint_evaluations[-1]
-        regret = mean_with_interval(last.regret.as_json())
-        print(f"{run}: regret {regret}, price error {last.price_error:.3f} %", flush=True)
-    return 0
+    return f"same kind as the teacher {same}"
 
 
 def selector() -> int:

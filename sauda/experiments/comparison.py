@@ -26,17 +26,17 @@ from sauda.players import (
     BAYESIAN,
     BROKER,
     CONSTRAINED,
-    FREE,
     LAB,
     LAB_STAGES,
     LEAVE,
     LISTENER,
+    MEASURED,
     ORACLE,
     PEOPLE,
     PUBLISHED,
     SCRIPTS,
-    SFT,
     STAGES,
+    TALKS,
     TUNED,
     is_model,
     player_spec,
@@ -59,16 +59,16 @@ PARENTS, LAB_PARENTS = (
     for stages in (STAGES, LAB_STAGES)
 )
 NO_MODEL = ("null", "null+steering", "null+honest")  # wrappers with nothing to wrap
-# Beside the model in the open market: no model, scripts, planners, and the most that can be won.
-BESIDE = (*NO_MODEL, *SCRIPTS, LEAVE, TUNED, BAYESIAN, LISTENER, ORACLE)
-FREE_BESIDE = {  # beside them; nobody has searched for a script of packages
-    "bazaar/people": (*SCRIPTS, LEAVE, TUNED, BAYESIAN, LISTENER),
+# Beside the models: no model, scripts, planners, and the most that can be won; nobody has searched
+# for a script of packages.
+BESIDE = {
+    "bazaar/people": (*NO_MODEL, *SCRIPTS, LEAVE, TUNED, BAYESIAN, LISTENER),
     "bazaar/open-3": (*SCRIPTS, LEAVE, TUNED, BAYESIAN, LISTENER, ORACLE),
     "bazaar/package": (*SCRIPTS, LEAVE, BAYESIAN, LISTENER, ORACLE),
     "bazaar/mute-3": (*SCRIPTS, LEAVE, TUNED, BAYESIAN, ORACLE),
 }
 HALVED = ("bazaar/package", "bazaar/mute-3")  # of which half as many games are played
-RIVALS = ("conceder", TUNED, BAYESIAN, LISTENER, SFT)
+RIVALS = ("conceder", TUNED, BAYESIAN, LISTENER, TALKS)
 LAB_SCRIPTS = (AUTARKY, *PUBLISHED, BROKER)
 LAB_RIVALS = (AUTARKY, PUBLISHED[0], BROKER)
 
@@ -133,32 +133,23 @@ def flat(recorded: Mapping[str, Mapping[str, Columns]]) -> Cells:
 def bazaar_grids(games: int = 400, models: Sequence[str] = ()) -> tuple[Grid, ...]:
     """What `models` play in the bazaar, by default all trained stages, and what is beside them.
 
-    `games` are those of the open market; a third of them without words, in the mute one, and as
-    many of the served model in its wrappers and of the base under the grammar of moves. Where any
-    words count they are all of them, and half of packages and of the market without words.
+    `games` of each task, half of packages and of the market without words; with people a third by
+    the served model in its wrappers, and by it and the base under the grammar of moves.
     """
-    models = tuple(models) or (BASE, *find_trained(PARENTS))
+    models = tuple(models) or (BASE, *(name for name in find_trained(PARENTS) if name in MEASURED))
     for name in models:
         player_spec(name)  # refuses what is no model
-    free: dict[str, list[str]] = {}  # players by task
+    players: dict[str, list[str]] = {}  # by task
     for name in models:
-        for task in FREE.get(name, ()):
-            free.setdefault(task, [BASE] if BASE in models else []).append(name)
-    models = tuple(name for name in models if name not in FREE)
-    wrapped = tuple(f"{SFT}+{wrapper}" for wrapper in WRAPPERS if SFT in models)
-    wrapped += (f"{BASE}+{CONSTRAINED}",) if BASE in models else ()
-    fewer = max(1, games // 3)
-    grids = (
-        Grid(("bazaar/open",), (*models, *BESIDE), games),
-        Grid(("bazaar/open",), wrapped, fewer),
-        Grid(("bazaar/mute",), (*models, *BESIDE), fewer),
+        for task in MEASURED.get(name, (PEOPLE,)):
+            players.setdefault(task, []).append(name)
+    grids = tuple(
+        Grid((task,), (*names, *BESIDE[task]), max(1, games // 2) if task in HALVED else games)
+        for task, names in players.items()
     )
-    for task, names in free.items():
-        episodes = max(1, games // 2) if task in HALVED else games
-        grids += (Grid((task,), (*names, *FREE_BESIDE[task]), episodes),)
-    if BASE in free.get(PEOPLE, ()):
-        grids += (Grid((PEOPLE,), (f"{BASE}+{CONSTRAINED}",), fewer),)
-    return tuple(grid for grid in grids if grid.policies)
+    wrapped = tuple(f"{TALKS}+{part}" for part in (*WRAPPERS, CONSTRAINED) if TALKS in models)
+    wrapped += (f"{BASE}+{CONSTRAINED}",) if BASE in models else ()
+    return (*grids, Grid((PEOPLE,), wrapped, max(1, games // 3))) if wrapped else grids
 
 
 def find_trained(stages: Iterable[str]) -> list[str]:
@@ -324,11 +315,14 @@ def tabulate(comparison: Comparison, episodes: Cells) -> dict[str, Any]:
 
 
 def stage_gains(comparison: Comparison, episodes: Cells) -> Iterator[dict[str, Any]]:
-    """What each stage of training adds to the one that it trains further, bare, paired by seed.
+    """What each stage of training adds to the last before it that played there, bare, by seed.
 
     Once on all seeds, once on those that no training game is like.
     """
-    for task_name, (after, before) in product(_tasks(episodes), comparison.parents.items()):
+    for task_name, after in product(_tasks(episodes), comparison.parents):
+        before = comparison.parents[after]
+        while (task_name, before) not in episodes and before in comparison.parents:
+            before = comparison.parents[before]
         if not (grades := _grades(episodes, task_name, after, before)):
             continue
         task, seeds = get_task(task_name), comparison.cells()[task_name, before]

@@ -17,12 +17,10 @@ import env
 from env.bazaar.prompt import parse
 from sauda.experiments.base import experiment
 from sauda.experiments.comparison import CLASSIC
-from sauda.games.bazaar_words import ears
 from sauda.games.transcript import to_json
 from sauda.llm.turn import ModelGame, PlayerSpec, new_game, play_games
 from sauda.played import models_behind, people_prompt
 from sauda.players import (
-    ALL_OPEN,
     BASE,
     BAYESIAN,
     LISTENER,
@@ -78,7 +76,6 @@ def episodes(seed: int = SEED) -> dict[str, Any]:
     shown = [
         play(task.name, name, seed)
         for task in env.BAZAAR_TASKS.values()
-        if task.name not in OPEN_MARKET
         for name in (SELLERS if task.learner == "seller" else POLICIES)
     ]
     return {"episodes": [*shown, *deal_by_words(seed)]}
@@ -178,7 +175,7 @@ def before_after(
 
     Raises ValueError for a task of several deals or a player that a wrapper would correct.
     """
-    known = (PEOPLE, *ALL_OPEN, *CLASSIC)
+    known = (PEOPLE, *OPEN_MARKET, *CLASSIC)
     if wrong := set(tasks) - {*known}:
         raise ValueError(f"tasks are {', '.join(known)}, not {', '.join(wrong)}")
     seeds, names = first_seeds(episodes), {"before": before, "after": after}
@@ -260,7 +257,7 @@ def record_game(game: ModelGame, name: str) -> dict[str, Any]:
 def count_acts(games: Iterable[Mapping[str, Any]]) -> dict[str, int]:
     """How often sellers heard each speech act in games as JSON; none of the classic games."""
     acts = (
-        ears(game["task"]).act_in(move.get("message", ""))[0]
+        env.ear.act_in(move.get("message", ""))[0]
         for game in games
         if game["task"] not in CLASSIC
         for move in game["moves"]

@@ -83,8 +83,7 @@ def summarize(
     grades = {name: np.array(values) for name, values in won.items()}
     deals = [deal_at(env.get_task(TASK), seed) for seed in seeds]
     informed, silent = (
-        np.array([Informed.of(deal, speaks, version=3).expected for deal in deals])
-        for speaks in (True, False)
+        np.array([Informed.of(deal, speaks).expected for deal in deals]) for speaks in (True, False)
     )
     edges = round_all(np.quantile(informed, 1 - np.arange(1, len(BINS)) / len(BINS)))
     bins = np.array([bin_of(grade, edges) for grade in informed])

@@ -1,14 +1,14 @@
-"""What scripts make of the market: `tuned`, the best of each family, and `exploits`.
+"""What odd scripts make of the market, and the search for the numbers of honest ones.
 
 Exploits are ways to play that no honest buyer would think of; none may beat the best honest script
 by more than noise.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import dataclass, replace
 from functools import partial
-from itertools import islice, product
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -19,23 +19,14 @@ from sauda.played import grades
 from sauda.policies.bazaar import Babbles, Echoes, Lies, Says
 from sauda.policies.listener import Informed, line_of
 from sauda.policies.ruled import Ruled
-from sauda.policies.tuned import FAMILIES, FILE, RULE, THIRD, at, load_best
-from sauda.records import progress
-from sauda.records.schemas.base import Interval, Record, Row, Rows, Table
-from sauda.records.seeds import SPLITS, deal_at, first_seeds, seen_seeds
+from sauda.policies.tuned import RULE, THIRD, load_best
+from sauda.records.schemas.base import Interval, Record, Row, Table
+from sauda.records.seeds import deal_at, first_seeds, seen_seeds
 from sauda.records.store import ROOT, load
 from sauda.statistics import difference_of, mean_of
 
-TUNED_FOR = ("bazaar/open", "bazaar/rushed")  # tasks for which families are searched
 FINALISTS = 10  # random scripts that play the hold-out seeds
 SEARCH = 1  # a stream of its own: [n, 0] is the one that draws the game of seed n
-GRADED = 400  # training games, after those of a search, on which families of scripts are compared
-
-# The best scripts ---------------------------------------------------------------------------------
-#
-# By the cross-entropy method. All candidates of a generation meet the same games, every generation
-# new ones. What is found is graded on training games that the search did not use. None of these
-# games is about an unseen listing.
 
 
 def cross_entropy(
@@ -61,71 +52,6 @@ def cross_entropy(
         mean, spread = points[best].mean(0), points[best].std(0) + 0.02
         reached.append(round(float(won[best].mean()), 6))
     return mean, reached
-
-
-class TunedScripts(Record):
-    """The best script of each family: its numbers, and its grade on training and hold-out games."""
-
-    graded: int  # training seeds that compare the families
-    rows: Rows  # one per task and family
-
-
-def search_numbers(
-    task: str, family: str, population: int, elites: int, generations: int, seeds: int
-) -> tuple[dict[str, float], list[float]]:
-    """The numbers found for a family on a task, and the elite's mean grade by generation."""
-    kind = FAMILIES[family]
-    rng = np.random.default_rng([TUNED_FOR.index(task), list(FAMILIES).index(family), SEARCH])
-    games = list(islice(seen_seeds(get_task(task)), generations * seeds))
-
-    def grade(generation: int, point: np.ndarray) -> float:
-        played = games[generation * seeds : (generation + 1) * seeds]
-        return grades(task, at(kind, point), played).mean()
-
-    size = len(fields(kind))
-    point, reached = cross_entropy(grade, size, population, elites, generations, rng)
-    return asdict(at(kind, point)), reached
-
-
-def tune(task: str, family: str, settings: Mapping[str, int], episodes: int) -> dict[str, Any]:
-    """The row of a family on a task."""
-    numbers, reached = search_numbers(task, family, **settings)
-    script, used = FAMILIES[family](**numbers), settings["generations"] * settings["seeds"]
-    graded = list(islice(seen_seeds(get_task(task)), used, used + GRADED))
-    return {
-        "task": task,
-        "family": family,
-        "numbers": numbers,
-        "generations": reached,  # mean grade of the elite
-        # On training seeds that the search did not use.
-        "train": mean_of(grades(task, script, graded)),
-        "n": episodes,
-        "holdout": mean_of(grades(task, script, SPLITS["holdout"][:episodes])),
-    }
-
-
-@experiment(FILE, TunedScripts, checks="the whole search and both grades")
-def tuned(
-    population: int = 24,  # candidates of a generation
-    elites: int = 6,  # of those, the best, to which the next one is fitted
-    generations: int = 12,
-    seeds: int = 100,  # training games of a generation, the same for all its candidates
-    episodes: int = 400,  # hold-out seeds, from 50,000
-    *,
-    workers: int = 2,
-) -> dict[str, Any]:
-    """The data of the artifact: one row per task and family. ValueError for too few episodes."""
-    first_seeds(episodes)  # refuses too many or none before the search begins
-    first_seeds(seeds, "train")
-    settings = {
-        "population": population, "elites": elites, "generations": generations, "seeds": seeds
-    }  # fmt: skip
-    jobs = list(product(TUNED_FOR, FAMILIES))
-    with ProcessPoolExecutor(workers) as pool:
-        futures = [pool.submit(tune, *job, settings, episodes) for job in jobs]
-        tuned_rows = (future.result() for future in futures)
-        rows = list(progress(tuned_rows, len(jobs), "tuning scripts", "family"))
-    return {"graded": GRADED, "rows": rows}
 
 
 # Exploits -----------------------------------------------------------------------------------------
@@ -269,4 +195,4 @@ def exploits(
 
 def gain_of_retreat(seed: int) -> float:
     """The most that a bid below the standing one gains in the game of a seed, if all is known."""
-    return Informed.of(deal_at(get_task(THIRD), seed), version=3).solution.gain_of_retreat
+    return Informed.of(deal_at(get_task(THIRD), seed)).solution.gain_of_retreat

@@ -144,7 +144,7 @@ def play_all(setting: str, each: int, seeds: Sequence[int]) -> list[Game]:
 
 def play_seed(setting: str, buyer: str, persona: str, seed: int) -> Game:
     """The game of a seed; its seller says scripted lines."""
-    task = seat_persona(env.get_task("bazaar/open"), PERSONAS[persona])
+    task = seat_persona(env.get_task("bazaar/open-3"), PERSONAS[persona])
     draw = partial(_draw, task.env.draw, setting)
     task = replace(task, env=replace(task.env, draw=draw, rounds=ROUNDS))
     played = env.rollout(task, BUYERS[setting][buyer], seed)
@@ -230,7 +230,7 @@ def describe_model(player: BatchGenerate) -> dict[str, Any]:
 @cache
 def word_hashes() -> dict[str, str]:
     """The fingerprints of the prompt that asks for a seller's words, and of what checks them."""
-    decisions = [decide_move(obs) for obs in positions(env.get_task("bazaar/open"), "seller")]
+    decisions = [decide_move(obs) for obs in positions(env.get_task("bazaar/open-3"), "seller")]
     asked = [brief(decision, persona) for persona in PERSONAS.values() for decision in decisions]
     texts = [
         (text.format(price=env.rupees(d.price or 1), item=d.item.name), d)

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from env import Offer
+from env import Offer, ear
 from sauda.experiments.base import experiment
 from sauda.experiments.seller_games import (
     FIRST,
@@ -36,7 +36,6 @@ from sauda.llm.seller import (
     PERSONAS,
     Decision,
     claim_of,
-    hear,
     seller_model,
     sentences,
     text_faults,
@@ -57,7 +56,6 @@ EARLY = 3  # answers; who leaves before has not heard the buyer out
 UNHEARD = "none"  # the persona of a game in which no style is heard
 
 faults_of = lru_cache(20_000)(text_faults)  # several figures need the same text
-heard_in = lru_cache(20_000)(hear)
 
 # The criteria: what is counted, in words; the bound to meet, such as ≥ 0.90; the published figure.
 CRITERIA = read_table(Path(__file__).with_name("seller_criteria.csv"))
@@ -359,7 +357,7 @@ def heard_cells(played: Sequence[Game], sides: Mapping[str, Said]) -> dict[str, 
 
     def is_heard(part: Callable, game: Game, text: str, decision: Decision) -> bool | None:
         wanted = part(decision.says)
-        return part(heard_in(text, decision)) == wanted if wanted else None
+        return part(ear.hear(text)) == wanted if wanted else None
 
     parts = {
         "style_heard": lambda says: says.style,
@@ -380,7 +378,7 @@ def count_styles(played: Sequence[Game], texts: Said) -> list[list[int]]:
     counts = np.zeros((len(PERSONAS), len(names)), int)
     for game, lines in zip(played, texts, strict=True):
         asked = [
-            heard_in(text, decision).style
+            ear.hear(text).style
             for text, decision in zip(lines, game.decisions, strict=True)
             if isinstance(decision.action, Offer)
         ]

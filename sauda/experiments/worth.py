@@ -93,7 +93,7 @@ class Permuted:
 @cache
 def meanings(lines: int = 400) -> tuple[speech.Speech, ...]:
     """What the ear hears in the opening lines of training games of the third market."""
-    task = market.market_task("open-3", replace(market.MARKETS_3["open-3"], use="training"))
+    task = market.market_task("open-3", replace(market.MARKETS["open-3"], use="training"))
     openings = (task.opponents["seller"], range(10_000, 10_000 + lines))
     return tuple(ear.hear(line) for line in opening_lines(task, *openings))
 
@@ -138,7 +138,7 @@ def players(task: Task) -> Mapping[str, Callable[[Instance], Policy]]:
         made |= {"prices alone": always(planner["bare"]), "told the costs": tell_costs}
     if task.name == "bazaar/people":
         return made | {BOUND: lambda deal: Planner(truth=deal.seller["stance"])}
-    return made | {BOUND: partial(Informed.of, version=3)}
+    return made | {BOUND: Informed.of}
 
 
 def tell_costs(deal: Instance) -> Policy:

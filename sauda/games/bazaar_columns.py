@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from env import (
-    ALL_MARKETS,
+    MARKETS,
     Accept,
     Deal,
     EndReason,
@@ -26,7 +26,7 @@ from env.bazaar.prompt import percent_of
 from sauda.games.adapter import Evaluated, ModelTurn
 from sauda.policies.listener import Listener
 
-PLANNED = tuple(f"bazaar/{name}" for name, each in ALL_MARKETS.items() if not each.extras)
+PLANNED = tuple(f"bazaar/{name}" for name, each in MARKETS.items() if not each.extras)
 
 BEHAVIOUR = (  # of one game
     "retreats",  # bids below an earlier one of its own

@@ -3,17 +3,12 @@
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from env import Accept, Episode, Offer, Turn, WalkAway, ear, get_task, rupees, speech
+from env import Accept, Episode, Offer, Turn, WalkAway, get_task, rupees
 from env.bazaar.prompt import Action
 
 EXTRA_NAMES = {"delivery": "delivery", "warranty": "warranty", "later": "later payment"}
 ACTIONS = {"offer": Offer, "accept": Accept, "walk": WalkAway}
 NAMES = {kind: name for name, kind in ACTIONS.items()}
-
-
-def ears(task_name: str) -> Any:
-    """Who reads the words of a task's games: the ear, or the table of the older market."""
-    return ear if get_task(task_name).env.version >= 3 else speech
 
 
 def to_json(action: Action) -> dict[str, Any]:

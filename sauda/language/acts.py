@@ -25,7 +25,7 @@ from typing import Any
 
 import numpy as np
 
-from env import Accept, IllegalAction, Observation, Offer, Policy, Table, WalkAway, rupees, speech
+from env import Accept, IllegalAction, Observation, Offer, Policy, Table, WalkAway, ear, rupees
 from env.language import money, numerals
 from sauda.language import read_rows
 from sauda.language.spoken import AGREES, LEAVES, Decided, from_lines, prices_of
@@ -359,7 +359,7 @@ def phrase_move(act: Act, context: Context, decided: Decided, seed: int) -> str:
     words_count = decided.seen.standing and decided.agent != "seller"
     for attempt in range(TRIES):
         line = from_lines(decided, seed + attempt)
-        if words_count and speech.act_in(line)[0]:
+        if words_count and ear.act_in(line)[0]:
             continue
         if line and parse_act(line, context) == act:
             return line

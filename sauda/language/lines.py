@@ -1,13 +1,12 @@
 """What is said in three languages, by language and seat; all of it stands in CSV files.
 
 `LINES[language][seat][situation]` go with moves, and # stands for the price of the move.
-`CHAT_LINES` are these and the lines that the chat alone says. `ACT_LINES` are a buyer's with a
-speech act of the open market; in them @ stands for the price of another shop. `CLAIMS` are a
-seller's claims, a sentence each. `ANSWERS` answer small talk; those under "both" are of either
-seat, with facts such as {item} in braces.
+`CHAT_LINES` are these and the lines that the chat alone says. `CLAIMS` are a seller's claims, a
+sentence each. `ANSWERS` answer small talk; those under "both" are of either seat, with facts such
+as {item} in braces.
 
 `seller_lines.csv` holds each English line of the classic sellers in Hinglish and Hindi;
-`translate_phrases` puts the phrases of the open market's sellers into another language.
+`translate_phrases` puts sentences of the corpus into another language.
 """
 
 import re
@@ -35,7 +34,7 @@ def _lines_of(*tables: str) -> Lines:
     return _by_language([row for row in read_rows("lines.csv") if row["table"] in tables])
 
 
-LINES, CHAT_LINES, ACT_LINES = _lines_of("move"), _lines_of("move", "chat"), _lines_of("act")
+LINES, CHAT_LINES = _lines_of("move"), _lines_of("move", "chat")
 CLAIMS = _lines_of("claim")
 ANSWERS = _by_language(read_rows("answers.csv"))
 
@@ -98,7 +97,7 @@ def _patterns() -> Mapping[str, re.Pattern[str]]:
     }
 
 
-# The open market's lines, phrase by phrase --------------------------------------------------------
+# Sentences of the corpus -------------------------------------------------------------------------
 
 ENDS = ".!?।"  # of a sentence
 RUPEES = re.compile(r"₹(?:\d[\d,]*)?\d")
@@ -106,12 +105,12 @@ RUPEES = re.compile(r"₹(?:\d[\d,]*)?\d")
 
 @cache
 def translate_phrases(line: str, language: str) -> str:
-    """The line with every phrase that the table has put into `language`; the rest stays.
+    """The line with each sentence of the corpus as one of the same meaning in `language`.
 
-    A sentence of the corpus becomes one of the same meaning.
+    The rest stays.
     """
-    spoken = corpus_language(line) or speech.language_of(line)
-    if spoken == language:
+    spoken = corpus_language(line)
+    if spoken in ("", language):
         return line
     book = _book(spoken, language)
     translated = _phrases(spoken, language).sub(lambda match: _translate(match[0], book), line)
@@ -131,9 +130,8 @@ def corpus_language(line: str) -> str:
 @cache
 def _of_corpus(language: str) -> re.Pattern[str]:
     rows = corpus.sentences(language, "evaluation").items()
-    return _finder(
-        {text.rstrip(ENDS) for (family, _), texts in rows if family != "mark" for text in texts}
-    )
+    texts = [text for (family, _), texts in rows if family != "mark" for text in texts]
+    return _finder({text.rstrip(ENDS) for text in (*texts, speech.DONE[language])})
 
 
 def _translate(phrase: str, book: Mapping[str, str]) -> str:
@@ -151,12 +149,7 @@ def _book(spoken: str, language: str) -> Mapping[str, str]:
         others = corpus.fitting(language, "evaluation", *meaning)  # whatever is on the table
         for at, phrase in enumerate(options):
             meant[phrase.rstrip(ENDS)] = others[at * len(others) // len(options)].rstrip(ENDS)
-    return meant | {
-        phrase: other
-        for use in ("unseen", "seen")
-        for key, options in speech.phrases(spoken, use).items()
-        for phrase, other in zip(options, speech.phrases(language, use)[key], strict=True)
-    }
+    return meant | {speech.DONE[spoken].rstrip(ENDS): speech.DONE[language].rstrip(ENDS)}
 
 
 @cache

@@ -7,9 +7,8 @@ the other side's last words: no limit, no seed.
 
 `retell` is what the chat says with a move that may have come with words of its own. Those are said
 where they are in the chat's language, were not said before and promise no last price; a claim among
-words that are not said is told in a sentence of its own, because policies read it too. In the open
-market words count: a seller's are told as they are or translated, and a buyer's speech act is said
-in a line that is read as exactly that act.
+words that are not said is told in a sentence of its own, because policies read it too. Where any
+words count they are told as they are or translated.
 """
 
 import re
@@ -19,12 +18,12 @@ from functools import lru_cache
 
 import numpy as np
 
-from env import Accept, Offer, Table, WalkAway, rupees, speech
+from env import Accept, Offer, Table, WalkAway, ear, rupees
+from env.bazaar.speech import Speech
 from env.language import money
 from env.language.numerals import words
 from sauda.language import phrases, read_rows
 from sauda.language.lines import (
-    ACT_LINES,
     CHAT_LINES,
     CLAIMS,
     ENGLISH,
@@ -171,12 +170,6 @@ class Decided:
         _, theirs = prices_of(self.seen, self.agent)
         return theirs[-1] if isinstance(self.action, Accept) and theirs else None
 
-    @property
-    def act(self) -> tuple[str, int]:
-        """A buyer's speech act in the open market, "" for none, and the price it names, or 0."""
-        bids = self.seen.standing and self.agent == "buyer" and isinstance(self.action, Offer)
-        return speech.act_in(self.action.message) if bids else ("", 0)
-
 
 def line_faults(text: str, decided: Decided) -> tuple[str, ...]:
     """What keeps `text` from being said with the move, one sentence per fault."""
@@ -189,10 +182,8 @@ def line_faults(text: str, decided: Decided) -> tuple[str, ...]:
         wrong.append("it is no single line of plain text")
     line = _insert_price(text, decided)
     named = {mention.amount for mention in money.prices(line)}
-    if named - {decided.price, decided.act[1]}:
+    if named - {decided.price}:
         wrong.append("it names a price that is not the move's")
-    if decided.seen.standing and decided.agent == "buyer" and speech.act_in(line) != decided.act:
-        wrong.append("a seller would hear another act than the move's")
     if decided.price is None and "#" in text:
         wrong.append("it names a price, and to walk away has none")
     if isinstance(decided.action, Offer) and decided.price not in named:
@@ -233,7 +224,7 @@ def announce(action: Offer | Accept | WalkAway) -> str:
 
     The price of another shop is not the offer's.
     """
-    _, outside = speech.act_in(action.message)
+    _, outside = ear.act_in(action.message)
     named = {mention.amount for mention in money.prices(action.message)}
     if isinstance(action, Offer) and named <= {outside} - {action.price}:
         return f"{rupees(action.price)}: {action.message}"
@@ -247,7 +238,6 @@ def shape(text: str) -> str:
 
 def _insert_price(text: str, decided: Decided) -> str:
     """The text with the move's price in rupees."""
-    text = text.replace("@", rupees(decided.act[1])) if decided.act[1] else text
     return text if decided.price is None else text.replace("#", rupees(decided.price))
 
 
@@ -275,11 +265,8 @@ def retell(decided: Decided, words: str, claimed: Collection[str], seed: int) ->
 
 @lru_cache(maxsize=2048)  # a chat is put together anew at each move
 def _retell(decided: Decided, words: str, claimed: frozenset[str], seed: int) -> str:
-    if decided.seen.standing and decided.agent == "seller":
+    if decided.seen.standing:
         return _market_words(words, decided) or chat_line(decided, seed)
-    if decided.act[0]:
-        lines = ACT_LINES[decided.language][decided.agent][decided.act[0]]
-        return _choose(decided, [lines], seed) or words
     keys = chat_situations(decided.seen, decided.agent, decided.action, decided.heard)
     lines = CHAT_LINES[decided.language][decided.agent]
     first = [lines[key] for key in keys[:-1] if key in FIRST[decided.agent]]
@@ -295,11 +282,11 @@ def _retell(decided: Decided, words: str, claimed: frozenset[str], seed: int) ->
 
 
 def _market_words(words: str, decided: Decided) -> str:
-    """What a seller of the open market said with a move, in the chat's language.
+    """What was said with a move where any words count, in the chat's language.
 
     In an ask, a sentence of a model that only names the price becomes the bare price, and a
-    courtesy is left out; a line that tells more in other words than the market's stays as it is.
-    "" for other moves in words that are not the market's.
+    courtesy is left out; a line that tells more in other words than the corpus' stays as it is.
+    "" for other moves in words that are not the corpus'.
     """
     if corpus_language(words):
         return translate_phrases(words, decided.language)
@@ -309,7 +296,7 @@ def _market_words(words: str, decided: Decided) -> str:
             prices = [rupees(mention.amount) for mention in money.prices(sentence)]
             if not isinstance(decided.action, Offer):
                 return ""
-            if len(prices) > 1 or speech.hear(sentence) != speech.Speech():
+            if len(prices) > 1 or ear.hear(sentence) != Speech():
                 return words
             sentence = f"{prices[0]}{'।' if decided.language == HINDI else '.'}" if prices else ""
         parts.append(sentence)
@@ -321,7 +308,7 @@ def _is_in(sentence: str, language: str) -> bool:
     if language == HINDI:
         return not re.search("[A-Za-z]", sentence)
     bare = not re.search(r"[^\W\d]", sentence)
-    return bare or language == ENGLISH or speech.language_of(sentence) == language
+    return bare or language == ENGLISH or language_of(sentence) == language
 
 
 def chat_line(decided: Decided, seed: int) -> str:

@@ -6,9 +6,10 @@ the decision and the listing, never the limit, so it cannot give the limit away.
 from the decision is asked for again with another seed; nothing is patched. After `TRIES` texts the
 seller says its scripted line, and the source says so.
 
-A text is read as a buyer would read it, by `speech.hear` and `money`. Its words come from the
-decision, the listing or SPOKEN, so that it can make no other claim; each of its sentences names the
-price or the listing, tells what was decided, or is a courtesy. A model's seller speaks English.
+A text is read as a buyer would read it, by the ear and `money`, and must tell what the scripted
+line tells. Its words come from sentences that mean the decision, the listing or SPOKEN; each of its
+sentences names the price or the listing, tells what was decided, or is a courtesy. What the
+scripted line has is no fault. A model's seller speaks English.
 """
 
 import json
@@ -16,7 +17,7 @@ import re
 import tomllib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 
 import numpy as np
@@ -30,6 +31,8 @@ from env import (
     Policy,
     Task,
     WalkAway,
+    corpus,
+    ear,
     market,
     rupees,
     speech,
@@ -48,6 +51,7 @@ TRIES = 3  # texts for one decision
 SAMPLING = Sampling(temperature=0.35, max_new_tokens=48)  # the published seller's; a line is short
 SCRIPTED = "scripted words"
 LANGUAGE = "en"  # the smallest model speaks no other
+USE = "evaluation"  # of the corpus, which sellers say in games
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,23 +85,17 @@ class Decision:
     says: speech.Speech = SILENT  # with an ask: what its words must tell, and no more
     standing: int | None = None  # the bid that it reminds the buyer of
     act: str = ""  # of the buyer, which it answers
+    reason: str = ""  # to walk
 
 
 def decide_move(obs: Observation) -> Decision:
     """The seller's decision at `obs`; deterministic, and independent of its words."""
     obs = replace(obs, own={**obs.own, "language": LANGUAGE})
-    private, table = obs.own, obs.table
+    decided = market.decide(obs, mute=False)
     # It draws nothing from the generator.
-    action = market.seller(obs, np.random.default_rng(0), mute=False, use="seen")
-    if isinstance(action, Accept):
-        return Decision(action, "accept", obs.bid, table.item, table.round)
-    if isinstance(action, WalkAway):
-        return Decision(action, "walk", None, table.item, table.round)
-    heard = market.listen(private["stance"], table.moves, private["chance"], private["quote"])
-    says = market.speech_at(private["stance"], table.round, private, heard)
-    standing = obs.bid if table.bids and table.bids[-1] < obs.bid else None
-    move = (action, "counter" if table.asks else "opening", action.price)
-    return Decision(*move, table.item, table.round, says, standing, heard.act)
+    action = market.seller(obs, np.random.default_rng(0), mute=False, use=USE)
+    move = (action, decided.kind, decided.price, obs.table.item, obs.table.round)
+    return Decision(*move, decided.says, decided.standing, decided.act, decided.reason)
 
 
 @dataclass(frozen=True)
@@ -163,7 +161,7 @@ def seat_persona(task: Task, persona: Persona, seller: Policy | None = None) -> 
 
     Without one they say their scripted lines. Raises ValueError for a task without words.
     """
-    speaking = [f"bazaar/{name}" for name, market_ in MARKETS.items() if not market_.mute]
+    speaking = [f"bazaar/{name}" for name, of in MARKETS.items() if not (of.mute or of.extras)]
     if task.name not in speaking:
         raise ValueError(f"a language model sells in {', '.join(speaking)}, not in {task.name}")
     task = with_seller_type(task, persona.name)
@@ -199,12 +197,13 @@ def brief(decision: Decision, persona: Persona, attempt: int = 0) -> Messages:
 def show_example(decision: Decision, number: int) -> tuple[str, str]:
     """What is asked of and answered by the model where one of GOODS is sold instead."""
     item = GOODS[number]
-    price = item.list_price
+    price, example = item.list_price, example_of(decision, number)
+    line = example.action.message
+    if decision.reason:
+        return _instruction(example, line), line
     shown = SHOWN[decision.kind][number].format(price=rupees(price), item=item.name)
-    example = example_of(decision, number)
     if decision.kind in ORDERS:
         return _instruction(example, ""), shown
-    line = example.action.message
     return _instruction(example, line), line.replace(f"{rupees(price)}.", shown, 1)
 
 
@@ -214,7 +213,10 @@ def example_of(decision: Decision, number: int) -> Decision:
     price = item.list_price
     says = replace(decision.says, cost=7 * price // 10 if decision.says.cost else 0)
     standing = 6 * price // 10 if decision.standing else None
-    words = speech.say(says, price, standing, number / len(GOODS), LANGUAGE, "seen")
+    draw = number / len(GOODS)
+    words = corpus.line(says, price, standing, draw, LANGUAGE, "training", item)
+    if decision.reason:
+        words = corpus.pick(LANGUAGE, "training", "walk", decision.reason, draw, item)
     named = {"price": decision.price and price, "says": says, "standing": standing}
     return replace(decision, action=replace(decision.action, message=words), item=item, **named)
 
@@ -252,8 +254,17 @@ def choose_words(decision: Decision, texts: Sequence[str]) -> str | None:
 
 
 def text_faults(text: str, decision: Decision) -> tuple[str, ...]:
-    """How `text` differs from what was decided, one short sentence each; () where it does not."""
-    return tuple(dict.fromkeys(_faults(text, decision)))
+    """How `text` differs from what was decided, one short sentence each; () where it does not.
+
+    What is so of the scripted line too is no fault.
+    """
+    scripted = _faults_of_script(decision)
+    return tuple(fault for fault in dict.fromkeys(_faults(text, decision)) if fault not in scripted)
+
+
+@lru_cache(1_000)  # of a decision, whose texts are many
+def _faults_of_script(decision: Decision) -> frozenset[str]:
+    return frozenset(_faults(decision.action.message, decision))
 
 
 def _faults(text: str, decision: Decision) -> Iterator[str]:
@@ -268,7 +279,7 @@ def _faults(text: str, decision: Decision) -> Iterator[str]:
     yield from _price_faults(body, decision)
     yield from _end_faults(body, decision.kind)
     if decision.kind not in ORDERS:
-        yield from _speech_faults(hear(body, decision), decision.says)
+        yield from _speech_faults(body, decision)
     if _says(body, "limits"):
         yield "speaks of a limit"
     if foreign_words(body, decision):
@@ -328,28 +339,22 @@ def _numbers(text: str) -> list[str]:
 
 
 def _end_faults(body: str, kind: str) -> Iterator[str]:
-    if kind == "walk" and not _says(body, "leaves"):
-        yield "does not take leave"
     if kind == "accept" and (not _says(body, "accepts") or _says(body, "refuses", "denies")):
         yield "does not sound like a yes"
     if kind in ORDERS and "?" in body:
         yield f"{kind}s and asks"
     if kind not in ORDERS and _says(body, "agrees"):
         yield "sounds like a yes"
-    if kind not in ORDERS and _says(body, "refuses", "goodbye"):
+    if kind in ("opening", "counter") and _says(body, "refuses", "goodbye"):
         yield "refuses to sell"
 
 
-def hear(text: str, decision: Decision) -> speech.Speech:
-    """What a buyer hears in a text, but for the reminder of its bid, which sounds like praise."""
-    return speech.hear(text.replace(f"You said {rupees(decision.standing or 0)}.", ""))
-
-
-def _speech_faults(heard: speech.Speech, says: speech.Speech) -> Iterator[str]:
-    """What a buyer who hears a text would learn otherwise than was decided.
+def _speech_faults(body: str, decision: Decision) -> Iterator[str]:
+    """What a buyer who hears a text would learn otherwise than from the scripted line.
 
     A text may leave its style open; a topic, its candour and the answer to a pitch it may not.
     """
+    heard, says = ear.hear(body), ear.hear(decision.action.message)
     if claim_of(heard) != claim_of(says):
         if says.topic:
             yield f"does not say what was decided of the topic: {says.topic}"
@@ -359,6 +364,13 @@ def _speech_faults(heard: speech.Speech, says: speech.Speech) -> Iterator[str]:
         yield f"does not answer the buyer: {says.reaction or 'nothing to answer'}"
     if heard.style not in ("", says.style):
         yield "speaks as another type"
+    if reasons_in(body) != reasons_in(decision.action.message):
+        yield "does not leave as was decided"
+
+
+def reasons_in(text: str) -> set[str]:
+    """The reasons to leave that are heard in a text."""
+    return {heard for heard in ear.meanings(text, "seller") if heard.startswith("walk/")}
 
 
 def claim_of(meant: speech.Speech) -> tuple[str, str, int, str]:
@@ -370,31 +382,30 @@ def claim_of(meant: speech.Speech) -> tuple[str, str, int, str]:
 def foreign_words(body: str, decision: Decision) -> list[str]:
     """The words of `body` that are neither in SPOKEN nor of the decision's listing or line."""
     allowed = SPOKEN | _listed_words(decision.item) | _decided_words(decision.says)
-    if decision.standing:
-        allowed |= {"said", "you"}
+    allowed |= set(_words(decision.action.message))
     words = _words(body.replace("’", "'"))
     return [word for word in dict.fromkeys(words) if not {word, word.removesuffix("s")} & allowed]
 
 
 @cache
 def _decided_words(says: speech.Speech) -> frozenset[str]:
-    """The words of all phrases that say what was decided."""
+    """The words of all sentences that say what was decided."""
     keys = (("style", says.style), ("reaction", says.reaction), (says.topic, says.content),
             ("mark", says.mark))  # fmt: skip
-    spoken = speech.phrases(LANGUAGE, "seen")
+    spoken = corpus.sentences(LANGUAGE, USE)
     return frozenset(word for key in keys for text in spoken.get(key, ()) for word in _words(text))
 
 
 def _serves(sentence: str, decision: Decision) -> bool:
     """Whether a sentence names a price or the listing, says what was decided, or is a courtesy."""
     plain = re.sub(r",? (?:sir|madam|my friend|friend|ji|bhai|please)$", "", sentence)
-    ends = {"accept": ("accepts",), "walk": ("leaves", "refuses", "denies")}
+    ends = {"accept": ("accepts",)}
     about = (_listed_words(decision.item) - SPOKEN) | {"thing", "item", "piece", "condition"}
-    heard = speech.hear(sentence)
+    heard = ear.hear(sentence)
     return (
         bool(money.prices(sentence))
         or bool(about & set(_words(sentence)))
-        or bool(heard.style or heard.topic or heard.reaction)
+        or bool(heard.style or heard.topic or heard.reaction or reasons_in(sentence))
         or _says(sentence, *ends.get(decision.kind, ()))
         or re.fullmatch(PATTERNS["courtesy"], plain) is not None
     )

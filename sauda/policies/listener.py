@@ -1,8 +1,8 @@
 """Buyers of the open market: what they believe of the seller, how they plan, the oracle.
 
 A belief is a weighted sample of sellers. A plan takes each of them for known from the next round
-on (QMDP, Littman et al. 1995). What is read and what is said can be switched off, one by one. The
-version of the rules stands on the table: in version 3 a state also counts the own rises so far.
+on (QMDP, Littman et al. 1995). What is read and what is said can be switched off, one by one. A
+state counts the own rises so far.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -23,9 +23,8 @@ SHIFT = 0.3  # rounds: deviation of the time of an ask, uniform within half a ro
 LEAST = 1e-4  # of each likelihood, so that rounding rules nobody out
 LATER = 0.8  # factor on later values, which QMDP takes for too high
 CURIOUS = 0.003  # least worth of a question
-TAILS = (0.1, 0.9)  # quantiles of a stated range
 NOTHING = -9.0  # value of a move that may not be made
-MISSED, SLIP = 0.15, 0.02  # version 3: chance that a warning is not heard; that one is misheard
+MISSED, SLIP = 0.15, 0.02  # chance that a warning is not heard; that one is misheard
 
 Action = Accept | Offer | WalkAway
 Reader = Callable[[str], words.Speech]
@@ -82,15 +81,6 @@ class Belief:
     said: frozenset[str]
     told: frozenset[str]  # topics that the seller spoke of when asked, and time and rival
 
-    def stated(self) -> tuple[float, float, str]:
-        """The range that holds the limit with 80 %, in rupees, and the likeliest type."""
-        limits = self.sellers.reservation
-        order = np.argsort(limits, kind="stable")
-        at = np.searchsorted(np.cumsum(self.weights[order]), TAILS)
-        low, high = limits[order[np.minimum(at, SAMPLE - 1)]]
-        kinds = np.bincount(self.sellers.kind, self.weights, len(rules.TYPES))
-        return float(low), float(high), rules.TYPES[int(kinds.argmax())]
-
 
 def at_opening(obs: Observation) -> Observation:
     """What the buyer saw before its first move."""
@@ -99,13 +89,9 @@ def at_opening(obs: Observation) -> Observation:
     return replace(obs, table=opening)
 
 
-def believe(obs: Observation, reads: bool = True, read: Reader | None = None) -> Belief:
-    """The belief of a buyer that has seen the table; with `reads` off, its prices alone.
-
-    Without a `read` it reads as the version of the table is heard.
-    """
-    table, item, third = obs.table, obs.table.item, obs.table.version == 3
-    read = read or (ear.hear if third else words.hear)
+def believe(obs: Observation, reads: bool = True, read: Reader = ear.hear) -> Belief:
+    """The belief of a buyer that has seen the table; with `reads` off, its prices alone."""
+    table, item = obs.table, obs.table.item
     s = Sellers(**_prior(table.rounds, item.condition))
     s.rounds, s.unit, s.opening = table.rounds, rules.unit_of(item.list_price), table.asks[0]
     s.reservation = s.share * item.list_price
@@ -135,10 +121,9 @@ def believe(obs: Observation, reads: bool = True, read: Reader | None = None) ->
         if t:
             mood_now = np.clip(mood, *rules.MOOD)
             log += np.log(_of_ask(s, t, best, move.action.price, last) + LEAST)
-            soft = rules.softness(s, t, rules.rises_in(table.bids[:t], s.opening), table.version)
+            soft = rules.softness(rules.rises_in(table.bids[:t], s.opening))
             threshold = rules.threshold(s, soft, move.action.price, mood_now)
-            if third:
-                threshold = np.minimum(threshold, last)
+            threshold = np.minimum(threshold, last)
             log += np.log(_sigmoid((threshold - best) / (0.004 * s.opening)) + LEAST)
             walked = rules.hazard(s, t, best, before, threshold, mood_now, temper)
             log += np.log(1 - walked + LEAST)
@@ -146,9 +131,8 @@ def believe(obs: Observation, reads: bool = True, read: Reader | None = None) ->
         if reads:
             speech = read(move.action.message)
             log += np.log(of_manner(s, speech, act, gain, holds))
-            if third:
-                speech = _as_story(speech, asked, best, move.action.price)
-            if third and t and speech != words.Speech() and not asked:
+            speech = _as_story(speech, asked, best, move.action.price)
+            if t and speech != words.Speech() and not asked:
                 risks = rules.hazards(s, t + 1, best, best, threshold, mood_now, temper)
                 log += np.log(of_warning(s, speech, risks))
                 if speech.topic == "time" and speech.content == "short":
@@ -162,22 +146,18 @@ def believe(obs: Observation, reads: bool = True, read: Reader | None = None) ->
 
 
 def line_of(act: str, obs: Observation, draw: float = 0.0) -> str:
-    """A line that sellers of the table's version hear as this act; "" for none."""
-    if not act:
-        return ""
+    """A line that sellers hear as this act; "" for none."""
     quote = obs.own.get("quote") or 0
-    if obs.table.version == 3:
-        return corpus.buyer_line(act, quote, draw, item=obs.table.item)
-    return words.buyer_line(act, quote, draw)
+    return corpus.buyer_line(act, quote, draw, item=obs.table.item) if act else ""
 
 
 def is_deaf(obs: Observation) -> bool:
-    """Whether the seller says prices alone, and so hears no words, by version 3."""
-    return obs.table.version == 3 and not any(map(str.isalpha, obs.table.moves[0].action.message))
+    """Whether the seller says prices alone, and so hears no words."""
+    return not any(map(str.isalpha, obs.table.moves[0].action.message))
 
 
 def _as_story(speech: words.Speech, asked: str, best: float, ask: float) -> words.Speech:
-    """What was heard as version 3 may say it; nothing on a topic that no market seller speaks of.
+    """What was heard as sellers may say it; nothing on a topic that no market seller speaks of.
 
     A cost is named to the unit if asked for, and lies above the standing bid and within the ask.
     """
@@ -334,8 +314,8 @@ def grade_at_once(price: Any, limit: float, width: Any, list_price: float) -> An
 
 
 def possible_rises(table: Any) -> np.ndarray:
-    """How many rises there may be in the end, (r, 1); version 2 counts none."""
-    past = rules.rises_in(table.bids, table.asks[0]) if table.version == 3 else rules.RISES
+    """How many rises there may be in the end, (r, 1)."""
+    past = rules.rises_in(table.bids, table.asks[0])
     return np.arange(min(past, rules.RISES), rules.RISES + 1)[:, None]
 
 
@@ -370,7 +350,7 @@ def plan(
     value = np.broadcast_to(none * discounts[table.rounds], (acts * k, reach(table.rounds), n))
     later = np.zeros((k, n, n + 2))
     for u in range(table.rounds, table.round, -1):
-        soft = rules.softness(col, u, counts[: reach(u)], table.version)
+        soft = rules.softness(counts[: reach(u)])
         least = rules.threshold(col, soft, ask_after(u), mood)
         far = calm * np.clip((least - prices) / (rules.FULL_GAP * s.opening), 0, 1)
         flat = rules.RIVAL_HAZARD * col.rival + temper + rules.LATE * (u > col.deadline)
@@ -410,7 +390,7 @@ class MoveValues:
     offers: np.ndarray  # (a, k), of offering each price with each act
     accept: float
     walk: float
-    read: Callable[[str], tuple[str, int]] = words.act_in  # how the other side hears
+    read: Callable[[str], tuple[str, int]] = ear.act_in  # how the other side hears
     line: Callable[[str, Observation], str] = line_of  # the words of an act
 
     def best(self, obs: Observation) -> Action:
@@ -438,21 +418,6 @@ class MoveValues:
         best = max(self.walk, self.accept, float(self.offers.max()))
         return max(0.0, best - self.of(move))
 
-    def middle(self, obs: Observation, within: float) -> Action:
-        """The best move; a higher bid is the mean of those that cost at most `within` by its act.
-
-        Where many bids are worth the same, the best of them is chance, and nobody can learn it.
-        """
-        best = self.best(obs)
-        if not isinstance(best, Offer) or best.price == obs.bid:
-            return best
-        act, _ = self.read(best.message)
-        rises = slice(int(obs.bid is not None), None)
-        values = self.offers[self.acts.index(act), rises]
-        return replace(
-            best, price=round(self.prices[rises][values >= values.max() - within].mean())
-        )
-
 
 @dataclass(frozen=True)
 class Listener:
@@ -461,7 +426,7 @@ class Listener:
     reads: bool = True
     speaks: bool = True
     asks: bool = True  # questions, where it reads and speaks
-    read: Reader | None = None  # as the version of the table is heard
+    read: Reader = ear.hear
 
     def __call__(self, obs: Observation, rng: np.random.Generator) -> Action:
         return self.decide(believe(obs, self.reads, self.read), obs)
@@ -611,10 +576,10 @@ def in_bare_prices(instance: Any) -> tuple[Any, frozenset[str], int]:
     return replace(instance, buyer=private), package, cost
 
 
-def solve(instance: Any, key: str = "", version: int = 2) -> Solution:
+def solve(instance: Any, key: str = "") -> Solution:
     """The best play against a known seller whose draws of walking alone are unknown.
 
-    Exact backward induction over rounds, standing bids and rises, of which version 2 counts none.
+    Exact backward induction over rounds, standing bids and rises.
     With a `key`, it is said with the first bid.
     """
     private, s = instance.buyer, instance.seller["stance"]
@@ -636,7 +601,7 @@ def solve(instance: Any, key: str = "", version: int = 2) -> Solution:
             return np.full(n, float(s.opening))
         return np.minimum(s.opening, rules.ask_at(s, u, prices, chance[u]["early"]))
 
-    counts = np.arange(rules.RISES + 1)[:, None] if version == 3 else np.zeros((1, 1))
+    counts = np.arange(rules.RISES + 1)[:, None]
     values = np.zeros((last + 2, len(counts), n))
     moves = np.full(values.shape, -2.0)
     values[last + 1] = none * rules.share_kept(private, last)
@@ -646,12 +611,11 @@ def solve(instance: Any, key: str = "", version: int = 2) -> Solution:
         leave, before_move, after = none * rules.share_kept(private, u), asks(u - 1), []
         before = np.full(n, rules.LOW_BID * s.opening) if u == 1 else prices
         for count, value in zip(counts, values[u + 1], strict=True):
-            least = rules.threshold(s, rules.softness(s, u, count, version), asks(u), mood)
+            least = rules.threshold(s, rules.softness(count), asks(u), mood)
             walk = rules.hazard(s, u, prices[:, None], before[None, :], least[:, None], mood, 0.0)
             go = walk * leave + (1 - walk) * value[:, None]
-            least = least[:, None]
-            if version == 3:  # nobody refuses the price that it asks
-                least = np.minimum(least, before_move[None, :])
+            # Nobody refuses the price that it asks.
+            least = np.minimum(least[:, None], before_move[None, :])
             after.append(np.where(prices[:, None] >= least, worth(prices, u)[:, None], go))
         legal = np.arange(n)[:, None] >= np.arange(n)[None, :]
         legal &= ((prices <= private["purse"]) & (prices > 0))[:, None]
@@ -683,13 +647,13 @@ class Informed:
     cost: int = 0
 
     @classmethod
-    def of(cls, instance: Any, speaks: bool = True, version: int = 2) -> "Informed":
+    def of(cls, instance: Any, speaks: bool = True) -> "Informed":
         """The better of saying nothing and of saying the seller's key with the first bid."""
         instance, package, cost = in_bare_prices(instance)
-        silent = solve(instance, version=version)
+        silent = solve(instance)
         key = key_of(instance.seller["stance"], instance.buyer["quote"]) if speaks else ""
         if key:
-            spoken = solve(instance, key, version)
+            spoken = solve(instance, key)
             if spoken.values[1, 0, 0] > silent.values[1, 0, 0] + 1e-9:
                 return cls(spoken, key, package, cost)
         return cls(silent, "", package, cost)

@@ -32,7 +32,7 @@ PACKAGES = ("numpy", "scipy", "torch", "transformers")  # a measured number may 
 ORIGINS = ("measured", "published")
 CHECKSUMS = "SHA256SUMS"  # of the files under artifacts/, as `sha256sum` writes and checks it
 # What games depend on beside weights: all code and words, and the numbers of the tuned scripts.
-SOURCES = ("env", "sauda", "artifacts/tuned.json")
+SOURCES = ("env", "sauda", "artifacts/simplest.json", "artifacts/people.json")
 BUILT = ("__pycache__", "build")  # folders that git ignores
 
 

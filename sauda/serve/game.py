@@ -319,7 +319,7 @@ def briefing(task: env.Task) -> str:
     if game_of(task).name == "arena":
         moves = f"{RULES['arena_moves']}\n{describe_arena_types()}"
         return "\n\n".join((head, RULES["lab"], moves, f"{RULES['arena_grade']} {done}"))
-    market = env.ALL_MARKETS.get(task.name.removeprefix("bazaar/"))
+    market = env.MARKETS.get(task.name.removeprefix("bazaar/"))
     with_rivals = len(task.env.agents) > 2
     parts = {
         "sealed": with_rivals,

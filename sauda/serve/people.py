@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from env import Accept, Offer, get_task, people, speech
+from env import Accept, Offer, corpus, get_task, people
 from sauda.llm.types import ReplyError
 from sauda.players import PEOPLE
 from sauda.records.schemas.base import Interval
@@ -60,7 +60,7 @@ def drop_own_words(action: Action) -> SaudaAction:
     """A person's move without its own words: those of its speech act stand for them."""
     if isinstance(action, Offer):
         act, named = people.act_in(action.message)
-        words = speech.buyer_line(act, named, 0.0) if act else ""
+        words = corpus.buyer_line(act, named, 0.0) if act else ""
         return SaudaAction(action_type="offer", price=action.price, message=words)
     return SaudaAction(action_type="accept" if isinstance(action, Accept) else "walk")
 

@@ -138,7 +138,7 @@ def plan_purchase(obs: Observation, rng: np.random.Generator) -> Action:
 
     It takes the visitor for one of the market's sellers.
     """
-    private = {"discount": sum(market.MARKETS["open"].discount) / 2, **obs.own}
+    private = {"discount": sum(market.MARKETS["open-3"].discount) / 2, **obs.own}
     return Listener()(replace(obs, own=private), rng)
 
 

@@ -12,7 +12,18 @@ from functools import lru_cache
 from hashlib import sha256
 from itertools import chain
 
-from env import Accept, Episode, IllegalAction, Offer, WalkAway, get_task, people, rollout, speech
+from env import (
+    Accept,
+    Episode,
+    IllegalAction,
+    Offer,
+    WalkAway,
+    corpus,
+    get_task,
+    people,
+    rollout,
+    speech,
+)
 from sauda.players import PEOPLE, scripts_of
 from sauda.policies import BUYERS
 from sauda.records.seeds import DAILY
@@ -180,7 +191,7 @@ def _unpack(packed: bytes) -> Iterator[Action]:
             named, at = int.from_bytes(packed[at : at + PRICE_BYTES]), at + PRICE_BYTES
         if act >= len(ACTS):
             raise BadLink(NOT_REPLAYED)
-        words = speech.buyer_line(ACTS[act], named, 0.0) if act else ""
+        words = corpus.buyer_line(ACTS[act], named, 0.0) if act else ""
         yield {ACCEPT: Accept(), WALK: WalkAway()}.get(price) or Offer(price, words)
 
 

@@ -4,7 +4,7 @@ The chance is that of the market's own rule, averaged over the sellers that the 
 far leave possible. The seller's hidden numbers are not read.
 """
 
-from env import Offer, WalkAway, corpus
+from env import Offer, WalkAway, corpus, speech
 from env import people as rules
 from sauda.policies.people import Belief, believe
 from sauda.sessions.bazaar import Game
@@ -63,7 +63,7 @@ def was_unlucky(game: Game) -> bool:
 
 def reason_in(words: str) -> str:
     """The reason to leave that a seller's last words give; "" for other words."""
-    for language in corpus.LANGUAGES:
+    for language in speech.LANGUAGES:
         for (family, reason), lines in corpus.sentences(language, "evaluation").items():
             if family == "walk" and words in lines:
                 return reason

@@ -15,8 +15,8 @@ from functools import cached_property, lru_cache
 from math import ceil, floor, inf
 
 from env import (
-    ALL_MARKETS,
     ARENA_TASKS,
+    MARKETS,
     Accept,
     Deal,
     IllegalAction,
@@ -345,7 +345,7 @@ def oracle(task_name: str, seed: int) -> Oracle | None:
     if task_name == PEOPLE:
         meaning = "What the planner expects where it is told all of this seller: no exact bound."
         return Oracle(informed_grade(task, seed), meaning)
-    if task_name.removeprefix("bazaar/") in ALL_MARKETS:
+    if task_name.removeprefix("bazaar/") in MARKETS:
         meaning = "What a buyer who knew this seller would have expected."
         return Oracle(informed_grade(task, seed), meaning)
     return None

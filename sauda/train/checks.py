@@ -8,9 +8,7 @@ adapter of every checkpoint, which draws the learning curve of the grade.
 import re
 import unicodedata
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from itertools import groupby
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -26,47 +24,33 @@ from env import (
     get_task,
 )
 from env.bazaar.prompt import percent_of
-from sauda.games import BAZAAR, GAMES
+from sauda.games import GAMES
 from sauda.games.transcript import to_json
-from sauda.llm.model import Model, NamedModel
+from sauda.llm.model import Model
 from sauda.llm.turn import (
     ModelGame,
     PlayerSpec,
     PromptSeat,
-    attempt_seeds,
-    in_batches,
     new_game,
     play_games,
-    take_turns,
 )
 from sauda.llm.types import Messages, Reply
-from sauda.policies.values import Judged
 from sauda.records.seeds import PLAYED, SPLITS
 from sauda.records.store import (
-    ROOT,
-    Artifact,
-    load,
-    provenance,
     read_lines,
-    validate,
-    write_artifact,
 )
 from sauda.statistics import mean_interval
 from sauda.train import people_rows, teacher_rows
 from sauda.train.common import Run, append, checkpoints_in
 from sauda.train.model import load_served
 
-TASKS = ("bazaar/open", "bazaar/rushed")  # of the acceptance check
 # What checkpoints play, by game or stage.
 EVAL_TASKS = {
-    "bazaar": "bazaar/open", "arena": "arena/market_round", "people": "bazaar/people",
-    "talks": "bazaar/people", "grpo": "bazaar/people", "dpo": "bazaar/people",
-    "slips": "bazaar/people", "form": "bazaar/open-3", "reward": "bazaar/open-3",
+    "bazaar": "bazaar/people", "arena": "arena/market_round", "sft": "bazaar/open-3",
+    "people": "bazaar/people", "form": "bazaar/open-3", "reward": "bazaar/open-3",
 }  # fmt: skip
 KEPT_GAMES = 3  # of every checkpoint that learns from reward, to be read
 MOST_EVALUATED = 10  # checkpoints of a run, since each takes minutes
-BATCH = 40  # positions judged together
-POSITIONS_PER_GAME = 5  # of a checkpoint, in which its moves are judged
 LONGEST_RUN = 3  # of the same word
 LEAST_VALID = 0.95  # share of replies that must hold a move
 
@@ -83,8 +67,9 @@ def check_player(run: Run, served: Model) -> dict[str, Any]:
 
 
 def kind_of(settings: Any) -> str:
-    """What a stage is checked by, a key of EVAL_TASKS: its game, or itself."""
-    return settings.stage if settings.stage in EVAL_TASKS else settings.game
+    """What a stage is checked by, its game or itself: a key of EVAL_TASKS."""
+    is_buyer = settings.game == "bazaar"
+    return settings.stage if is_buyer and settings.stage in EVAL_TASKS else settings.game
 
 
 def eval_task(kind: str) -> Task:
@@ -139,31 +124,24 @@ def _share(verdicts: Sequence[dict[str, Any]], name: str) -> float:
 
 
 def holdout_states(
-    game: str, prompts: int
+    kind: str, prompts: int
 ) -> Iterator[teacher_rows.Taught | teacher_rows.ArenaTaught]:
     """States of hold-out games, from the split's end, where no evaluation plays; tasks in turn."""
-    arena_rows, rows = teacher_rows.ArenaRowSettings(), teacher_rows.RowSettings()
-    tasks = arena_rows.tasks if game == "arena" else TASKS
-    if EVAL_TASKS[game] == "bazaar/open-3":
-        tasks = ("bazaar/open-3",)
+    arena_rows, rows = teacher_rows.ArenaRowSettings(), people_rows.PeopleRowSettings()
+    only = [EVAL_TASKS[kind]] if kind in ("form", "reward", "people") else []
+    shares = people_rows.SHARES["sft" if kind == "sft" else "talks"]
+    tasks = list(arena_rows.tasks) if kind == "arena" else only or list(shares)
     for number in range(prompts):
-        if EVAL_TASKS[game] == people_rows.PEOPLE:
-            seed, settings = SPLITS["holdout"][-1 - number], people_rows.PeopleRowSettings()
-            names = list(people_rows.SHARES["people" if game == "people" else "talks"])
-            name = names[number % len(names)]
-            states = list(people_rows.teach(name, seed, settings, "evaluation"))
-            yield states[number % len(states)]
-            continue
-        task, seed = get_task(tasks[number % len(tasks)]), SPLITS["holdout"][-1 - number]
-        if game == "arena":
-            states = list(teacher_rows.teach_arena(task, seed, arena_rows))
+        name, seed = tasks[number % len(tasks)], SPLITS["holdout"][-1 - number]
+        if kind == "arena":
+            states = list(teacher_rows.teach_arena(get_task(name), seed, arena_rows))
         else:
-            states = list(teacher_rows.teach(task, seed, "listener", rows))
+            states = list(people_rows.teach(name, seed, rows, "evaluation"))
         yield states[number % len(states)]
 
 
 def _judge_bazaar(state: teacher_rows.Taught, move: Any) -> dict[str, Any]:
-    wanted = teacher_rows.round_action(state.obs, state.move, teacher_rows.RowSettings().near)
+    wanted = teacher_rows.round_action(state.obs, state.move, people_rows.PeopleRowSettings().near)
     if isinstance(move, IllegalAction):
         return {"valid": False, "same": False, "off": None}
     off = None
@@ -194,10 +172,8 @@ def fault_in(reply: Reply) -> str:
 def evaluate_checkpoints(run: Run) -> list[dict[str, Any]]:
     """The mean grade of checkpoints' adapters over a few training games, with its 95 % interval.
 
-    Of more than MOST_EVALUATED checkpoints, no more are chosen, evenly spread up to the last. A
-    buyer's moves are also judged by the planner's values in POSITIONS_PER_GAME times as many fixed
-    positions: their regret, and the error of prices. Each result is on disk before the next adapter
-    plays, and is not measured again.
+    Of more than MOST_EVALUATED checkpoints, no more are chosen, evenly spread up to the last. Each
+    result is on disk before the next adapter plays, and is not measured again.
     """
     kind, games = kind_of(run.settings), run.settings.eval_games
     if not games:
@@ -205,7 +181,6 @@ def evaluate_checkpoints(run: Run) -> list[dict[str, Any]]:
     file = run.folder / "checkpoint_evaluations.jsonl"
     results = {row["step"]: row for row in read_lines(file)}
     checkpoints = checkpoints_in(run.folder)
-    judged = None
     chosen = spread(sorted(checkpoints), MOST_EVALUATED)
     for step in (step for step in chosen if step not in results):
         print(f"playing {games} games with the adapter of step {step}", flush=True)
@@ -214,31 +189,12 @@ def evaluate_checkpoints(run: Run) -> list[dict[str, Any]]:
         play_games(played, player)
         mean, low, high = mean_interval(np.array([each.grade for each in played]))
         results[step] = {"step": step, "n": games, "reward": mean, "low": low, "high": high}
-        if kind == "bazaar":
-            judged = judged or Judged.of(POSITIONS_PER_GAME * games)
-            figures = judge_model(judged, player)
-            results[step] |= {name: figures[name] for name in ("regret", "price_error")}
         if kind == "reward":
             name = f"{run.settings.name}, step {step}"
             ends = [episode(each.task, each.play) for each in played[:KEPT_GAMES]]
             results[step] |= habits(played) | {"games": [to_json(end, name) for end in ends]}
         append(file, results[step])
     return [results[step] for step in chosen]
-
-
-def judge_model(judged: Judged, player: PlayerSpec) -> dict[str, Any]:
-    """`Judged.figures_of` the moves of a language model, its replies in batches of BATCH."""
-    seat, moves = player.seat(BAZAAR), []
-    for start in range(0, len(judged.positions), BATCH):
-        batch = judged.positions[start : start + BATCH]
-        turns = take_turns(
-            [seat] * len(batch),
-            [at.obs for at in batch],
-            [attempt_seeds(at.stream()) for at in batch],
-            in_batches(player.generate),
-        )
-        moves += [turn.action for turn in turns]
-    return judged.figures_of(moves)
 
 
 def habits(games: Sequence[ModelGame]) -> dict[str, float | None]:
@@ -264,26 +220,6 @@ def agreements(games: Sequence[ModelGame]) -> float:
     """The share of games that ended in a deal."""
     deals = [game.play.state.table.past for game in games]
     return sum(bool(past and past[-1].price is not None) for past in deals) / len(games)
-
-
-def judge_anew(name: str, root: Path = ROOT) -> Artifact:
-    """Measure regret and price error of a run's published adapter again; saves and returns the run.
-
-    Those of earlier checkpoints become null: their weights are not kept. Raises ValueError where
-    the run played no such games, or its last checkpoint is not what was published.
-    """
-    run = load(f"training/{name}.json", root)
-    data, games = run.data.as_json(), run.config["eval_games"]
-    evaluations = data.get("checkpoint_evaluations") or [{}]
-    if "regret" not in evaluations[-1] or evaluations[-1]["step"] != data["log"][-1]["step"]:
-        raise ValueError(f"{name} has no regret of its published adapter to measure again")
-    player = PlayerSpec(NamedModel(f"{data['base']['name']}+{name}"))
-    judged = judge_model(Judged.of(POSITIONS_PER_GAME * games), player)
-    for row in evaluations:
-        row |= dict.fromkeys(judged)
-    evaluations[-1] |= judged
-    data |= {"judged": provenance()}
-    return write_artifact(replace(run, data=validate(run.kind, data)), root)
 
 
 def spread(steps: Sequence[int], most: int) -> list[int]:

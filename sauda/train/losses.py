@@ -5,7 +5,6 @@ is read once, and rows of similar length are read together.
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from copy import copy
 from typing import Any, NamedTuple
 
@@ -45,31 +44,6 @@ def score_tokens(
     return Scored(*_apply_to_supervised(model, input_ids, labels, results))
 
 
-def soft_cross_entropy(
-    model: Any, input_ids: Any, places: Any, tokens: Any, chances: Any
-) -> tuple[Any, Any, Any]:
-    """Cross-entropy and entropy of each soft label, and whether the likeliest tokens agree.
-
-    `input_ids` and `places` have shape (rows, tokens); a place is the number of the label for the
-    token that stands there, -100 where there is none. `tokens` and `chances` have shape (labels,
-    choices): which tokens may stand in a label's place, and how probable each is. The results have
-    shape (labels,), in the order of the places; the cross-entropy has a gradient.
-    """
-
-    def results(logits: Any, labels: Any) -> tuple[Any, Any, Any]:
-        import torch
-
-        log_probs = torch.log_softmax(logits, dim=-1)
-        loss = -(chances[labels] * log_probs.gather(-1, tokens[labels])).sum(-1)
-        with torch.no_grad():
-            entropy = -(log_probs.exp() * log_probs).sum(-1)
-            likeliest = tokens[labels].gather(-1, chances[labels].argmax(-1, keepdim=True))[:, 0]
-        return loss, entropy, logits.argmax(-1) == likeliest
-
-    return _apply_to_supervised(model, input_ids, places, results)
-
-
-@contextmanager
 def in_bf16(model: Any) -> Iterator[None]:
     """Weights in bf16: what an fp32 adapter reads is not converted, but computed in bf16.
 

@@ -6,7 +6,6 @@ It goes on from an adapter that can bargain, and learns what `people_rows.py` ma
 """
 
 from dataclasses import dataclass
-from functools import partial
 from typing import ClassVar
 
 from sauda.train import people_rows, sft
@@ -28,4 +27,4 @@ class PeopleSettings(sft.SFTStageSettings, people_rows.PeopleRowSettings):
 
 
 SETTINGS = {"bazaar": PeopleSettings}
-train = partial(sft.train, make_rows=people_rows.make_rows)
+train = sft.train

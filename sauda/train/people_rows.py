@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 
 from env import (
-    MARKETS_3,
+    MARKETS,
     Accept,
     Item,
     Move,
@@ -42,11 +42,12 @@ from sauda.policies.packages import Packager
 from sauda.records import read_table
 from sauda.records.seeds import is_unseen_listing, training_seeds
 from sauda.train import teacher_rows
-from sauda.train.common import option
+from sauda.train.common import named_object, option
 from sauda.train.teacher_rows import Action, Row, Taught
 
 PEOPLE = "bazaar/people"
 SHARES = {  # of the rows of a stage, by task
+    "sft": {"bazaar/open-3": 0.9, "bazaar/mute-3": 0.1},
     "people": {PEOPLE: 1.0},
     "talks": {
         PEOPLE: 0.56,
@@ -74,6 +75,7 @@ class PeopleRowSettings:
     """Of which games how many deals are kept, and how the planner's moves are spoilt in them."""
 
     rows: int = option("deals to learn from", 2_500)
+    teacher: str = option("module:function of a policy of one's own; '' for the planners", "")
     shares: tuple[tuple[str, float], ...] = tuple(SHARES["people"].items())
     behaviour: tuple[tuple[str, float], ...] = (  # what becomes of a move, drawn anew at each
         ("made", 0.62),
@@ -124,9 +126,9 @@ def task_of(name: str, use: str, mute: bool = False) -> Task:
     if name == PEOPLE:
         return people.people_task(use, mute)
     kind = name.removeprefix("bazaar/")
-    if kind not in MARKETS_3:
+    if kind not in MARKETS:
         return get_task(name)
-    return market.market_task(kind, replace(MARKETS_3[kind], use=use))
+    return market.market_task(kind, replace(MARKETS[kind], use=use))
 
 
 def teach(
@@ -211,7 +213,15 @@ PLANNER, LISTENER, PACKAGER = planners.Planner(), Listener(), Packager()
 
 
 def plan(name: str, obs: Observation, settings: PeopleRowSettings) -> tuple[str, Action]:
-    """The speech act of a task's planner and its move without words."""
+    """The speech act of a task's planner and its move without words.
+
+    Raises ValueError where a teacher of one's own returns no move.
+    """
+    if settings.teacher:
+        made = named_object(settings.teacher)(obs, np.random.default_rng(obs.round))
+        if not isinstance(made, Action):
+            raise ValueError(f"a teacher returns an Offer, Accept or WalkAway, not {made!r}")
+        return "", made
     if obs.table.extras:
         planned = PACKAGER.plan(obs)
         act, best = choose(planned.values, planned.seen, settings)

@@ -16,7 +16,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from sauda.records.store import digest
-from sauda.train import common, teacher_rows
+from sauda.train import common, people_rows, teacher_rows
 from sauda.train.checks import check_player
 from sauda.train.common import option
 from sauda.train.losses import score_tokens
@@ -50,8 +50,12 @@ class SFTStageSettings(common.StageSettings):
 
 
 @dataclass(frozen=True, kw_only=True)
-class SFTSettings(SFTStageSettings, teacher_rows.RowSettings):
+class SFTSettings(SFTStageSettings, people_rows.PeopleRowSettings):
     """Settings of the buyer of the bazaar, for a GPU; on a CPU lower the rows and the passes."""
+
+    rows: int = option("deals to learn from", 33_000)
+    shares: tuple[tuple[str, float], ...] = tuple(people_rows.SHARES["sft"].items())
+    first_seed: int = option("training seeds run up from it", 10_000)
 
     lora_r: int = option("rank of the adapter", 16)
     lora_alpha: int = option("its scale, times the rank", 32)
@@ -83,7 +87,7 @@ def train(
     It goes on from the adapter that the settings name, or makes a new one.
     """
     run = common.start_run(settings, folder, resume)
-    of_game = teacher_rows.arena_rows if settings.game == "arena" else teacher_rows.make_rows
+    of_game = teacher_rows.arena_rows if settings.game == "arena" else people_rows.make_rows
     make = partial(make_rows or of_game, settings)
     rows = teacher_rows.load_rows(run.folder / ROWS, teacher_rows.Row, make)
     if adapter := common.init_adapter(settings):

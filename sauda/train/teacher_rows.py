@@ -1,22 +1,19 @@
-"""Teacher rows for SFT: the moves of a teacher in games of the bazaar and of the GPU arena.
+"""Rows of training: what a row is, how a move is spoilt and rounded, and the tokens of a row.
 
 At times the teacher's move is spoilt as a model spoils it, so that states off its path occur. In
 the bazaar a row is a whole deal as one conversation, so that its common prefix is read once; a
 spoilt move is part of it, and the teacher's is supervised up to the first token in which they
-differ. In the arena a row is one action of the teacher. The prompts and completions are, byte for
-byte, those that are served: a model trained on other bytes would meet unknown prompts. Each deal of
-the bazaar comes again with its seller's phrases in words of `lessons.csv`, which no game has: they
-were written without sight of the phrases kept for evaluation.
+differ (`people_rows.py`). In the arena a row is one action of the teacher. The prompts and
+completions are, byte for byte, those that are served: a model trained on other bytes would meet
+unknown prompts.
 """
 
 import json
 import math
-import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from functools import cache
-from itertools import chain, groupby, islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
@@ -39,70 +36,21 @@ from env import (
     begin,
     get_task,
     move,
-    speech,
 )
 from env.bazaar.prompt import (
-    ask_belief,
     bid_to_hold,
-    completion,
     parse,
     percent_of,
-    render,
     schema,
     unit,
 )
 from sauda.players import get_policy
-from sauda.policies.listener import Listener, believe
-from sauda.records import read_table
-from sauda.records.seeds import is_unseen_listing, training_seeds
+from sauda.records.seeds import training_seeds
 from sauda.records.store import read_lines, write
 from sauda.train.common import named_object, option
 
 Action = Offer | Accept | WalkAway
-MIXTURE, BELIEFS, WAITS, LESSONS = 1, 2, 5, 6  # streams of their own, apart from the game's
-
-
-@dataclass(frozen=True)
-class Mix:
-    """One task's share of the rows, and its teacher."""
-
-    task: str
-    part: float  # of the rows
-    teacher: str
-
-
-CLASSIC_MIX = (
-    Mix("classic/single_deal", 0.02, "expert"),
-    Mix("classic/asymmetric_pressure", 0.02, "expert"),
-    Mix("classic/amazon_realistic", 0.02, "expert"),
-)
-
-
-@dataclass(frozen=True, kw_only=True)
-class RowSettings:
-    """Which games of the bazaar are played, by whom, and how many deals are kept."""
-
-    rows: int = option("deals to learn from, each of them told twice", 33_000)
-    teacher: str = option("of all tasks, also module:function; '' for each task's own", "")
-    mixes: tuple[Mix, ...] = (
-        Mix("bazaar/open", 0.76, "listener"),
-        Mix("bazaar/rushed", 0.14, "listener"),
-        Mix("bazaar/mute", 0.04, "bayesian"),
-        *CLASSIC_MIX,
-    )
-    behaviour: tuple[tuple[str, float], ...] = (  # what becomes of a move, drawn anew at each
-        ("made", 0.55),
-        ("shifted", 0.25),  # its price is off by a normal error
-        ("silent", 0.12),  # without its words
-        ("bold", 0.08),  # a rise where the teacher stands, leaves or accepts
-    )
-    shift: float = 5.0  # standard deviation of that error, percent of the list price
-    rises: tuple[float, float] = (1.0, 6.0)  # of the bold, percent of the list price
-    within: float = 0.01  # a planner's bid is the mean of those that are worth so much less
-    asks: bool = option("whether a planner asks questions", False)
-    beliefs: float = 0.04  # share of the deals that end with a question for the belief
-    near: int = 1  # percent: a bid so near to the ask takes it
-    first_seed: int = option("a task's training seeds run up from it", 10_000)
+MIXTURE, WAITS = 1, 5  # streams of their own, apart from the game's
 
 
 @dataclass(frozen=True)
@@ -119,55 +67,6 @@ class Row:
     messages: list[dict[str, str]]
 
 
-def make_rows(settings: RowSettings) -> list[Row]:
-    """The rows of `settings`, tasks in order, each task's games up from the first seed.
-
-    After all of them they come again, retold. Raises ValueError where the training seeds run out.
-    """
-    rows: list[Row] = []
-    for mix in settings.mixes:
-        task, teacher = get_task(mix.task), settings.teacher or mix.teacher
-        games = (
-            conversations(task, seed, teacher, settings)
-            for seed in training_seeds(task.name, settings.first_seed)
-        )
-        rows += islice(chain.from_iterable(games), round(settings.rows * mix.part))
-    return rows + [retell(row) for row in rows]
-
-
-def retell(row: Row) -> Row:
-    """The deal with each phrase of its seller said in other words of the same language."""
-    pattern, others = lessons()
-    rng = np.random.default_rng([row.seed, row.deal, LESSONS])
-
-    def say(match: re.Match) -> str:
-        options = others[re.sub(r"\d+", "#", match[0])]
-        number = re.search(r"\d+", match[0])
-        return options[rng.integers(len(options))].replace("#", number[0] if number else "#")
-
-    def hear(message: dict[str, str]) -> dict[str, str]:
-        retold = re.sub(
-            r'(?<=Says )"[^"]*"', lambda words: pattern.sub(say, words[0]), message["content"]
-        )
-        return message | {"content": retold} if message["role"] == "user" else message
-
-    return replace(row, messages=[hear(message) for message in row.messages])
-
-
-@cache
-def lessons() -> tuple[re.Pattern[str], Mapping[str, Sequence[str]]]:
-    """A pattern of the sellers' phrases, and by phrase other words that no game has."""
-    rows = read_table(Path(__file__).with_name("lessons.csv"))
-    rewordings: dict[str, list[str]] = {}
-    for language in speech.LANGUAGES:
-        for (family, key), options in speech.phrases(language, "seen").items():
-            others = [r[language] for r in rows if (r["family"], r["key"]) == (family, key)]
-            rewordings |= {phrase: others for phrase in options if others}
-    longest_first = sorted(rewordings, key=len, reverse=True)
-    either = "|".join(re.escape(phrase).replace(r"\#", r"\d+") for phrase in longest_first)
-    return re.compile(rf"(?<!\w)(?:{either})(?!\w)"), rewordings
-
-
 @dataclass(frozen=True)
 class Taught:
     """A state of the learner in a game, the teacher's move there, and the move that was made."""
@@ -179,49 +78,18 @@ class Taught:
     completion: str  # of the move that was made
 
 
-def teach(task: Task, seed: int, teacher: str, settings: RowSettings) -> Iterator[Taught]:
-    """The learner's states in one game of the mixture."""
-    behaved, policy = np.random.default_rng([seed, MIXTURE]), find_teacher(task, teacher)
-    names, chances = zip(*settings.behaviour, strict=True)
-    play, turn = advance(task, task.opponents, begin(task, seed)), 0
-    while not play.forfeit and task.env.to_act(play.state) is not None:
-        obs = task.env.observe(play.state, task.learner)
-        best = teacher_move(policy, obs, agent_stream(task, seed, task.learner, turn), settings)
-        label = made = completion(round_action(obs, best, settings.near), obs)
-        how = names[behaved.choice(len(names), p=chances)]
-        if how != "made":
-            made = completion(round_action(obs, spoil(how, best, obs, settings, behaved)), obs)
-        yield Taught(turn, obs, best, label, made)
-        play = move(task, play, parse(made, obs))
-        play, turn = advance(task, task.opponents, play), turn + 1
-
-
 def find_teacher(task: Task, name: str) -> Policy:
     """The teacher of that name: a policy of the task, or "module:function" of the user's own."""
     return named_object(name) if ":" in name else get_policy(task, name)
 
 
-def teacher_move(
-    policy: Policy, obs: Observation, rng: np.random.Generator, settings: RowSettings
-) -> Action:
-    """The move of a teacher at `obs`; a planner's is one that can be learnt.
-
-    Raises ValueError where a teacher of one's own returns no move.
-    """
-    if not isinstance(policy, Listener):
-        made = policy(obs, rng)
-        if not isinstance(made, Action):
-            raise ValueError(f"a teacher returns an Offer, Accept or WalkAway, not {made!r}")
-        return made
-    planner = replace(policy, asks=settings.asks)
-    values = planner.values(believe(obs, planner.reads), obs)
-    return values.middle(obs, settings.within)
-
-
 def spoil(
-    how: str, best: Action, obs: Observation, settings: RowSettings, rng: np.random.Generator
+    how: str, best: Action, obs: Observation, settings: Any, rng: np.random.Generator
 ) -> Action:
-    """The teacher's move as a model may spoil it; what cannot be spoilt so stays."""
+    """The teacher's move as a model may spoil it, by `PeopleRowSettings`.
+
+    What cannot be spoilt so stays.
+    """
     percent = unit(obs) / 100
     if how == "silent":
         return replace(best, message="")
@@ -247,35 +115,9 @@ def most_for(obs: Observation, extras: Collection[str]) -> float:
     return min(obs.reservation + worth, obs.own.get("purse", math.inf))
 
 
-def kind_of(text: str) -> str:
-    """The kind of a completion: its verb, "belief", or the act that is said with an offer."""
-    reply = json.loads(text)
-    return "belief" if "low" in reply else reply.get("say") or next(iter(reply))
-
-
-def conversations(task: Task, seed: int, teacher: str, settings: RowSettings) -> Iterator[Row]:
-    """The deals of one game, without deals about unseen listings."""
-    asked, policy = np.random.default_rng([seed, BELIEFS]), find_teacher(task, teacher)
-    states = teach(task, seed, teacher, settings)
-    for deal, group in groupby(states, lambda state: len(state.obs.table.past)):
-        moves = list(group)
-        if is_unseen_listing(moves[0].obs.table.item):
-            continue
-        if isinstance(policy, Listener) and asked.random() < settings.beliefs:
-            obs = moves[int(asked.integers(len(moves)))].obs
-            reply = belief_text(obs, policy)
-            chat, labels = ask_belief(obs), [""] * obs.table.round + [reply]
-        else:
-            chat, labels = render(moves[-1].obs), [state.label for state in moves]
-            reply = moves[-1].completion
-        yield Row(task.name, seed, deal, labels, [*chat, {"role": "assistant", "content": reply}])
-
-
-def belief_text(obs: Observation, listener: Listener) -> str:
-    """What a listener answers when asked for its belief."""
-    low, high, kind = believe(obs, listener.reads, listener.read).stated()
-    reply = {"low": math.floor(100 * low / unit(obs)), "high": math.ceil(100 * high / unit(obs))}
-    return json.dumps(reply | {"seller": kind}, separators=(",", ":"))
+def verb_of(text: str) -> str:
+    """The kind of a completion: its verb."""
+    return next(iter(json.loads(text)))
 
 
 def round_action(obs: Observation, action: Action, near: int = 0) -> Action:
@@ -305,15 +147,13 @@ def _highest(obs: Observation, bid: Offer) -> int:
 
 
 def summarize_rows(rows: Sequence[Row]) -> dict[str, Any]:
-    """The number of rows by task, and of labels by verb and by kind."""
+    """The number of rows by task, and of labels by verb."""
     labels = [label for row in rows for label in row.labels if label]
-    moves = Counter(next(iter(json.loads(label))) for label in labels)
-    moves.pop("low", None)  # a belief is no move
+    moves = Counter(map(verb_of, labels))
     return {
         "rows": len(rows),
         "completions": len(labels),
         "moves": dict(moves.most_common()),
-        "kind": dict(sorted(Counter(map(kind_of, labels)).items())),
         "task": dict(sorted(Counter(row.task for row in rows).items())),
     }
 

@@ -19,7 +19,7 @@ SHELL = """<!doctype html><html lang="en"><title>A chat</title>
 FULL = {"serverTools": {}, "updateModelContext": {"text": {}}}
 DEVANAGARI = re.compile("[\u0900-\u097f]")
 LOOKS = [(800, "light", "en-IN"), (390, "dark", "en"), (390, "light", "hi-IN")]
-PLAYED = ["bazaar/package", "bazaar/sell", "bazaar/open"]
+PLAYED = ["bazaar/package", "bazaar/sell", "bazaar/open-3"]
 
 
 @pytest.fixture(scope="session")
@@ -142,7 +142,7 @@ def test_a_game_is_played_by_keyboard_to_its_end_and_looks_as_the_chat_does(
 def test_words_in_devanagari_have_a_gloss_in_the_language_of_the_caller(chat):
     here = chat()
     for _ in range(40):  # a seller speaks one of three languages
-        game = here.open("bazaar/open", locale="en-US", theme="light")
+        game = here.open("bazaar/open-3", locale="en-US", theme="light")
         if DEVANAGARI.search(game["bazaar"]["moves"][0]["message"]):
             break
     expect(here.view.locator(".log li [lang=hi]")).to_have_count(1)
@@ -158,7 +158,7 @@ def test_words_in_devanagari_have_a_gloss_in_the_language_of_the_caller(chat):
 
 def test_a_move_at_a_table_that_went_on_elsewhere_is_not_made_and_what_was_typed_stays(chat):
     here = chat()
-    game = here.open("bazaar/open", locale="en", theme="light")
+    game = here.open("bazaar/open-3", locale="en", theme="light")
     after = here.call("offer", game_id=game["game_id"], price=1)
     here.view.locator("#words").fill("Deal!")
     here.view.locator("#accept").click()
@@ -171,7 +171,7 @@ def test_a_move_at_a_table_that_went_on_elsewhere_is_not_made_and_what_was_typed
 
 def test_a_move_that_the_rules_refuse_is_told_in_a_sentence(chat):
     here = chat()
-    game = here.open("bazaar/open", locale="en", theme="light")
+    game = here.open("bazaar/open-3", locale="en", theme="light")
     here.view.locator("#price").fill(str(100 * game["bazaar"]["own"]["purse"]))
     here.view.locator("#words").fill("All of it.")
     here.view.locator("#offer").click()
@@ -204,7 +204,7 @@ def test_a_lab_trades_in_the_arena_to_the_end(chat, width, theme, locale):
 
 def test_a_chat_that_calls_no_tools_for_a_view_shows_the_table_without_buttons(chat):
     here = chat()
-    game = here.open("bazaar/open", {}, locale="en", theme="light")
+    game = here.open("bazaar/open-3", {}, locale="en", theme="light")
     expect(here.view.locator(".log li")).to_have_count(len(game["bazaar"]["moves"]))
     assert here.view.locator("button").count() == 0
     expect(here.view.locator("main")).to_contain_text("ask its agent to play")

@@ -17,7 +17,7 @@ from benchmarks.page import running_app
 from panels.artifacts import ADDRESS, PROGRAMS
 from panels.results.leaderboard import CODE
 from sauda.experiments.speeds import recompute_load
-from sauda.players import SFT, buyer_name
+from sauda.players import TALKS, buyer_name
 from sauda.records.kinds import FILES
 from sauda.records.store import REPOSITORY, load, save
 from tests.support.page import (
@@ -85,7 +85,7 @@ def test_an_agent_that_enters_by_the_code_on_the_page_stands_there_with_its_game
         re.compile(r"“rising bids \w+” (leads|is the one entry)")
     )
     figure = page.locator("#results-leaderboard-figure")
-    for name in ("rising bids", buyer_name(SFT), "bound of what can be won"):
+    for name in ("rising bids", buyer_name(TALKS), "bound of what can be won"):
         expect(figure.get_by_text(name).first).to_be_visible()
     unfold(page, "Open a game of an entry")
     game = page.locator("#leaderboard-game")
@@ -165,7 +165,7 @@ def test_a_link_opens_the_tab_at_its_view_and_other_settings_redraw_it(open_page
     expect(page.get_by_role("tab", name="Training")).to_have_attribute("aria-selected", "true")
     expect(page.locator("#training-over").get_by_label("time")).to_be_checked()
     expect(page.get_by_label("logarithmic")).to_be_checked()
-    assert page.locator(f"#{STACK} .xtitle").text_content() == "minutes of SFT, mini"
+    assert page.locator(f"#{STACK} .xtitle").text_content() == "minutes of TALKS, mini"
     expect(page.locator("#training-captions")).to_contain_text("smoothed (0.9)")
 
     before, slider = line(page), page.locator("#training-smoothing input[type=range]")

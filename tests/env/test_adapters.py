@@ -36,7 +36,7 @@ PROGRAMS = re.findall(r"```python\n(.*?)```", DOCUMENT, re.DOTALL)
 
 every_task = pytest.mark.parametrize("task_name", TASKS)
 GAMES = (
-    "bazaar/open",
+    "bazaar/open-3",
     "classic/marketplace_arena",
     "classic/career_10",
     "classic/single_deal",
@@ -81,7 +81,7 @@ def test_a_seed_is_the_game_that_is_measured():
 
 
 def test_an_illegal_action_changes_nothing_and_too_many_end_the_episode():
-    env = BargainingEnv("bazaar/open")
+    env = BargainingEnv("bazaar/open-3")
     before, info = env.reset(seed=7)
     illegal = int(np.flatnonzero(info["action_mask"] == 0)[-1])
     for step in range(1, MOST_STEPS + 1):
@@ -166,7 +166,7 @@ def site() -> Iterator[Site]:
 @pytest.mark.slow
 def test_a_model_plays_a_served_game_by_tools_and_is_paid_its_grade(site):
     game, same = ServedBazaar(site.address), SaudaEnvironment()
-    same.reset(task="bazaar/open", seed=SEED)
+    same.reset(task="bazaar/open-3", seed=SEED)
     told = game.reset(seed=SEED, prompt=[])
     assert told.startswith("You are the buyer of ")
     assert f"{same.reset(seed=SEED).bazaar['own']['reservation']:g} rupees to you" in told
@@ -181,7 +181,7 @@ def test_a_model_plays_a_served_game_by_tools_and_is_paid_its_grade(site):
     assert game.reset(seed=SEED) == told
 
 
-@pytest.mark.parametrize("task", ["bazaar/rushed", "bazaar/open", "classic/asymmetric_pressure"])
+@pytest.mark.parametrize("task", ["bazaar/mute-3", "bazaar/open-3", "classic/asymmetric_pressure"])
 def test_a_model_is_told_what_its_seat_alone_knows(site, task):
     told = ServedBazaar(site.address, task).reset(seed=SEED)
     own = SaudaEnvironment().reset(task=task, seed=SEED).bazaar["own"]
@@ -260,5 +260,5 @@ def test_the_training_of_the_documentation_runs_as_it_stands(site, base, monkeyp
 def grade(move: str) -> float:
     """What the move makes of the first training game of the default task."""
     served = SaudaEnvironment()
-    served.reset(task="bazaar/open", seed=0)
+    served.reset(task="bazaar/open-3", seed=0)
     return served.step(SaudaAction(action_type=move)).outcome["grade"]

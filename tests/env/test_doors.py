@@ -37,7 +37,7 @@ from tests.support.site import Site, served_page, toy_models, without_tabs
 pytestmark = [pytest.mark.nightly, pytest.mark.model]
 
 PAGE = (ROOT / "docs" / "hubs.md").read_text(encoding="utf-8")
-OPEN, SEEDS = "bazaar/open", range(50_000, 50_020)
+OPEN, SEEDS = "bazaar/open-3", range(50_000, 50_020)
 TWICE = range(SEEDS.start, SEEDS.start + 2 * len(SEEDS))  # for evaluate and Inspect
 LOADS_WITHIN, PATIENCE = 300.0, 3600.0  # seconds
 
@@ -53,7 +53,7 @@ def snippet(language: str, word: str) -> str:
 def recorded() -> dict[int, Any]:
     """The episodes of the model in this process, by seed."""
     task = get_task(OPEN)
-    policy = get_policy(task, "mini+sft")
+    policy = get_policy(task, "mini+talks")
     return {seed: rollout(task, policy, seed) for seed in TWICE}
 
 
@@ -99,7 +99,7 @@ def address() -> Iterator[str]:
         port = free.rpartition(":")[2]
     command = [sys.executable, "-m", *snippet("sh", "serve-model").split()[2:-1], port]
     with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as process:
-        assert "mini+sft at" in process.stdout.readline()
+        assert "mini+talks at" in process.stdout.readline()
         yield f"http://127.0.0.1:{port}"
         process.terminate()
 
@@ -151,8 +151,8 @@ def test_a_client_of_the_protocol_plays_the_recorded_game(address, capsys):
 
 
 def test_evaluate_gives_the_grades_of_the_game():
-    spec = EvaluationSpec((OPEN,), ("mini+sft",), "holdout", len(TWICE), "mini+sft")
-    columns = evaluate(spec, here)["episodes"][OPEN]["mini+sft"]
+    spec = EvaluationSpec((OPEN,), ("mini+talks",), "holdout", len(TWICE), "mini+talks")
+    columns = evaluate(spec, here)["episodes"][OPEN]["mini+talks"]
     given = {seed: round(grade, 6) for seed, grade in grades().items()}  # as artifacts round them
     assert dict(zip(TWICE, columns["grade"], strict=True)) == given
     report("evaluate", "sauda", grades(), TWICE)
@@ -262,7 +262,7 @@ async def main():
 
         await session.initialize()
         for moves in json.load(sys.stdin).values():
-            game = await call("new_game", task="bazaar/open")
+            game = await call("new_game", task="bazaar/open-3")
             for move in moves:
                 kind = move.pop("action_type")
                 tool = "walk_away" if kind == "walk" else kind
@@ -285,7 +285,7 @@ def test_the_tools_of_mcp_give_the_grades_of_evaluate(door, page):
 
 
 def test_an_entry_of_the_leaderboard_has_the_grades_of_evaluate(door, page, address):
-    enter = f"--url {page.address} --base-url {address}/v1 --model mini+sft --task {OPEN}"
+    enter = f"--url {page.address} --base-url {address}/v1 --model mini+talks --task {OPEN}"
     enter += " --name doors --yes"
     folder = door(f'pip install "./env"\nsauda-env enter {enter}\n', "leaderboard")
     *_, row = (folder / "output.txt").read_text().splitlines()

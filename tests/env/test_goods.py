@@ -24,7 +24,7 @@ def meanings(language, use):
             yield family, key
 
 
-@pytest.mark.parametrize(("language", "use"), [*product(corpus.LANGUAGES, corpus.USES)])
+@pytest.mark.parametrize(("language", "use"), [*product(speech.LANGUAGES, corpus.USES)])
 def test_every_item_has_enough_sentences_of_each_meaning_that_fit_it(language, use):
     for (family, key), item in product(meanings(language, use), (None, *CATALOGUE)):
         assert len(corpus.fitting(language, use, family, key, item)) >= LEAST[use], (key, item)

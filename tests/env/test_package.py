@@ -71,7 +71,7 @@ def test_the_package_alone_renders_every_tasks_prompt_and_reads_the_answers(pyth
     )
     assert done.returncode == 0, done.stderr
     ends = dict(line.split() for line in done.stdout.splitlines())
-    assert ends["bazaar/open"] == "walkaway"
+    assert ends["bazaar/open-3"] == "walkaway"
     assert ends["arena/market_round"] == "deadline"
 
 

@@ -144,7 +144,6 @@ def test_each_change_of_the_package_tries_the_temper():
         ("bazaar/package", frozenset({"gift", 3}), "and 3, gift is none of them"),
         ("bazaar/package", ["delivery"], "extras are a frozenset of names"),
         ("bazaar/open-3", frozenset({"delivery"}), "has no extras"),
-        ("bazaar/open", frozenset({"delivery"}), "has no extras"),
         ("classic/single_deal", frozenset({"delivery"}), "has no extras"),
         ("classic/marketplace_arena", frozenset({"delivery"}), "has no extras"),
     ],

@@ -158,7 +158,7 @@ BAD_SEEDS = (
 REFUSED = (
     *((("bazaar/sell", name, "7"), "There is no policy of that name; choose") for name in STRANGE),
     *(((name, "expert", "7"), "There is no task of that name; choose one of ")
-      for name in ("bazaar", "../../x", None, ["bazaar/open"], 7)),
+      for name in ("bazaar", "../../x", None, ["bazaar/open-3"], 7)),
     *((("classic/single_deal", "expert", seed), "A seed is a whole number from 0 below 2**128")
       for seed in BAD_SEEDS),
 )  # fmt: skip
@@ -223,8 +223,8 @@ def test_all_slots_of_the_queue_can_be_taken_at_once(events):
 
 @pytest.mark.parametrize("name", ["mini+/etc/passwd", "../../x", "belief", ""])
 def test_a_name_that_cannot_be_picked_is_played_in_no_tab(name, no_models, events):
-    with pytest.raises(ValueError, match="the policies of bazaar/open are expert"):
-        played_episodes.play("bazaar/open", 7, ["expert", name])
+    with pytest.raises(ValueError, match="the policies of bazaar/open-3 are expert"):
+        played_episodes.play("bazaar/open-3", 7, ["expert", name])
     visit = Visit(gpu_arena.new_game("arena/single_trade", "5"))
     for event in (each for each in events if each.fn.__module__ == gpu_arena.__name__):
         trigger = event.targets[0][1]

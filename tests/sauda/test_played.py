@@ -30,7 +30,7 @@ from tests.support.models import Canned, own_moves
 from tests.support.running import unavailable
 
 BAZAAR = EvaluationSpec(
-    ("classic/career_10", "bazaar/open"), ("rule_based", "linear"), episodes=13, split="holdout"
+    ("classic/career_10", "bazaar/open-3"), ("rule_based", "linear"), episodes=13, split="holdout"
 )
 ARENA = EvaluationSpec(
     ("arena/single_trade",), ("autarky", "wait"), "train", episodes=5, baseline="autarky"
@@ -75,12 +75,12 @@ def test_a_stopped_run_loses_no_chunk_that_it_ended(tmp_path):
 
 
 def test_what_games_depend_on_names_their_file_and_a_damaged_one_is_refused(tmp_path, monkeypatch):
-    cells = {Cell("bazaar/open", "linear"): range(3)}
+    cells = {Cell("bazaar/open-3", "linear"): range(3)}
     (chunk,) = chunks_of(cells)
     store = Store(tmp_path)
     others = [
-        chunk._replace(cell=Cell("bazaar/open", "wait")),
-        chunk._replace(cell=Cell("bazaar/mute", "linear")),
+        chunk._replace(cell=Cell("bazaar/open-3", "wait")),
+        chunk._replace(cell=Cell("bazaar/mute-3", "linear")),
         chunk._replace(seeds=range(2)),
     ]
     files = {store.file(each) for each in (chunk, *others)}
@@ -95,7 +95,7 @@ def test_what_games_depend_on_names_their_file_and_a_damaged_one_is_refused(tmp_
 
 def test_the_commands_play_two_shards_and_then_their_table(tmp_path, capsys):
     folder = ["--folder", str(tmp_path / "parts"), "--workers", "1"]
-    what = ["evaluate", "--tasks", "bazaar/open", "--policies", "linear", "--episodes", "60"]
+    what = ["evaluate", "--tasks", "bazaar/open-3", "--policies", "linear", "--episodes", "60"]
     for shard in ("2/2", "1/2"):
         assert command.main([*what, *folder, "--shard", shard]) == 0
         assert "played 2 of 2 chunks" in capsys.readouterr().out
@@ -159,7 +159,7 @@ def cluster(monkeypatch):
 def test_a_table_is_the_same_where_a_node_of_the_cluster_is_killed_in_the_middle(
     cluster, tmp_path, monkeypatch
 ):
-    config = EvaluationSpec(("bazaar/open",), ("linear", "wait"), episodes=12, baseline="linear")
+    config = EvaluationSpec(("bazaar/open-3",), ("linear", "wait"), episodes=12, baseline="linear")
     store, chunks = Store(tmp_path / "parts"), chunks_of(cells_of(config), 3)
     begun = tmp_path / "begun"
     begun.mkdir()
@@ -202,7 +202,7 @@ def test_a_table_is_the_same_where_a_node_of_the_cluster_is_killed_in_the_middle
         assert all(len(nodes_of(chunk)) == 2 for chunk in lost)
     assert all(store.file(chunk).exists() for chunk in chunks)
     values = [store.read(chunk)["grade"] for chunk in chunks if chunk.cell.policy == "linear"]
-    assert join(values) == evaluate(config, here)["episodes"]["bazaar/open"]["linear"]["grade"]
+    assert join(values) == evaluate(config, here)["episodes"]["bazaar/open-3"]["linear"]["grade"]
     with (
         pytest.raises(ValueError, match=r"^13 is not squared$"),
         engine("ray", address=cluster.address) as run,
@@ -219,7 +219,7 @@ def test_a_table_is_the_same_where_a_node_of_the_cluster_is_killed_in_the_middle
 # Rollouts through servers -------------------------------------------------------------------------
 
 QUICK = RetryPolicy(attempt_timeout=5.0, total_timeout=6.0, attempts=2, first_pause=0.01)
-TASK = "bazaar/open"
+TASK = "bazaar/open-3"
 
 
 def haggle(messages, seed) -> str:

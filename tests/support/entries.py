@@ -8,7 +8,7 @@ from sauda.serve.leaderboard import Board, Ticket, rules_of
 from sauda.serve.observations import SaudaObservation
 from sauda.serve.openenv import SaudaEnvironment
 
-OPEN = "bazaar/open"
+OPEN = "bazaar/open-3"
 
 
 NUMBERS = count(1)

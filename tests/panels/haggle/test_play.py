@@ -34,7 +34,7 @@ from sauda.sessions.bazaar import answer, start
 from tests.support.haggle import Model, screen_of, visit_to
 from tests.support.running import run
 
-STAGES = bare_stages("bazaar/open")
+STAGES = bare_stages("bazaar/open-3")
 
 
 @pytest.fixture(scope="module")
@@ -73,7 +73,7 @@ def take_seat(screen: Screen, seat: str, market: str, visit: Visit | None = None
     "choice",
     [
         (SELL, "classic/single_deal", "firm"), (BUY, "classic/single_deal", "firm"), (BUY, "x", ""),
-        ("neither", "bazaar/open", HIDDEN),
+        ("neither", "bazaar/open-3", HIDDEN),
     ],
 )  # fmt: skip
 def test_a_seat_and_a_choice_must_go_together(choice):
@@ -94,14 +94,14 @@ def test_a_chosen_ware_is_sold_and_a_model_that_is_not_ready_is_stood_in_for_by_
         game = new_game(SELL, "hybrid city bicycle", model, ready)
         assert game.observation.table.item.name == "hybrid city bicycle"
         assert (game.opponent, game.stands_in_for) == (plays, wanted)
-    game = new_game(BUY, "bazaar/open", "mini:firm", ready=False)
+    game = new_game(BUY, "bazaar/open-3", "mini:firm", ready=False)
     assert (game.opponent, game.stands_in_for) == ("firm", "mini:firm")
 
 
 def test_a_seat_keeps_a_market_it_offers_and_replaces_one_it_does_not(screen):
     page = screen.page
     for market, kept, opponent in (
-        ("bazaar/open", "bazaar/open", ANY_SELLER),
+        ("bazaar/open-3", "bazaar/open-3", ANY_SELLER),
         ("hybrid city bicycle", MARKETS[0], HIDDEN),
     ):
         taken = take_seat(screen, BUY, market)
@@ -134,9 +134,9 @@ def test_another_opponent_gets_the_same_item_and_seed(screen):
 def test_a_list_that_closes_without_a_choice_leaves_the_game_alone(screen):
     visit = open_page(screen, "", {}, "session")[screen.page.visit]
     assert take_seat(screen, FIRST.seat, FIRST.market, visit) == screen.unchanged
-    chosen = take_seat(screen, BUY, "bazaar/open", visit)
-    assert chosen[screen.page.visit].game.task_name == "bazaar/open"
-    assert take_seat(screen, BUY, "bazaar/open", visit) == screen.unchanged
+    chosen = take_seat(screen, BUY, "bazaar/open-3", visit)
+    assert chosen[screen.page.visit].game.task_name == "bazaar/open-3"
+    assert take_seat(screen, BUY, "bazaar/open-3", visit) == screen.unchanged
 
 
 def test_of_two_choices_that_overlap_the_later_is_shown(screen, monkeypatch):
@@ -144,12 +144,12 @@ def test_of_two_choices_that_overlap_the_later_is_shown(screen, monkeypatch):
 
     def overlap(*choices):
         monkeypatch.setattr(callbacks.opponents, "new_game", new_game)
-        later.update(take_seat(screen, BUY, "bazaar/open", visit))
+        later.update(take_seat(screen, BUY, "bazaar/open-3", visit))
         return new_game(*choices)
 
     monkeypatch.setattr(callbacks.opponents, "new_game", overlap)
     assert take_seat(screen, SELL, ANY_ITEM, visit) == screen.unchanged
-    assert later[screen.page.visit].game.task_name == "bazaar/open"
+    assert later[screen.page.visit].game.task_name == "bazaar/open-3"
 
 
 def test_a_rematch_on_the_card_is_against_another_opponent_on_the_same_seed(screen):
@@ -192,7 +192,7 @@ def test_a_move_against_a_script_shows_the_game_after_it_and_empties_the_box(scr
 
 
 def test_an_empty_message_and_one_while_the_model_thinks_leave_the_box_alone(screen, buying):
-    opening = visit_to(start("bazaar/open", "mini:fair", 3), "₹300")
+    opening = visit_to(start("bazaar/open-3", "mini:fair", 3), "₹300")
     waiting = replace(opening, reply_request=Request())
     for visit in (replace(buying, text="  "), waiting):
         updates = callbacks.send(screen, visit)
@@ -463,9 +463,9 @@ def test_after_a_game_of_the_market_the_effect_of_the_words_is_told(screen):
     def told(game) -> str:
         return screen.show(visit_to(game))[screen.page.side]
 
-    game = answer(start("bazaar/open", "firm", 5), Offer(300, "you thief"))
+    game = answer(start("bazaar/open-3", "firm", 5), Offer(300, "you thief"))
     assert "without a word" in told(answer(game, WalkAway()))
-    silent = answer(answer(start("bazaar/open", "firm", 5), Offer(300)), WalkAway())
+    silent = answer(answer(start("bazaar/open-3", "firm", 5), Offer(300)), WalkAway())
     for other in (game, silent):
         assert "without a word" not in told(other)
 
@@ -493,7 +493,7 @@ def test_each_stage_plays_the_seed_or_is_said_not_to_and_the_place_counts_them()
     leaves, asked = ['{"walk":true}'] * (len(STAGES) - 1), []
     model = Model(ReplyTimeout("too slow"), *leaves)
     screen = replace(screen_of(model), by_name=lambda name: asked.append(name) or model)
-    game = answer(start("bazaar/open", "", 7), WalkAway())
+    game = answer(start("bazaar/open-3", "", 7), WalkAway())
     shown = collect(callbacks.ask_stages(screen, visit_to(game)))
     last = shown[-1][screen.page.side]
     assert asked == [weights_of(stage) for stage in STAGES]

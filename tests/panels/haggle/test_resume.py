@@ -40,7 +40,7 @@ from tests.support.haggle import Model, screen_of
 
 BACKENDS = (THIS_PAGE,)
 OPENING = {name: getattr(FIRST, name) for name in PICKS}
-CHOSEN = OPENING | {"seat": BUY, "market": "bazaar/open", "opponent": "firm", "language": HINDI}
+CHOSEN = OPENING | {"seat": BUY, "market": "bazaar/open-3", "opponent": "firm", "language": HINDI}
 IN_ENGLISH = translator(ENGLISH)
 SHARED = {"task": "bazaar/sell", "seed": "7", "against": "linear"}
 
@@ -68,8 +68,8 @@ def test_what_no_tab_of_ours_kept_is_nothing(text):
 def test_choices_that_the_page_does_not_have_are_those_it_opens_with():
     odd = {"seat": "x", "market": 5, "opponent": ["mini"], "backend": "mine", "language": "<b>"}
     assert read_kept(kept(**odd), BACKENDS).picks == OPENING
-    other = read_kept(kept(seat=BUY, market="bazaar/open", opponent="linear"), BACKENDS).picks
-    assert (other["market"], other["opponent"]) == ("bazaar/open", ANY_SELLER)
+    other = read_kept(kept(seat=BUY, market="bazaar/open-3", opponent="linear"), BACKENDS).picks
+    assert (other["market"], other["opponent"]) == ("bazaar/open-3", ANY_SELLER)
 
 
 def test_the_first_visit_fills_the_items_alone_and_learns_the_session(screen):
@@ -89,7 +89,7 @@ def test_a_game_that_is_gone_is_told_with_its_reason_and_the_choices_stay(screen
     assert updates[page.visit].game.opponent == "firm"
     drawn = open_pickers(screen, updates[page.visit])
     shown = [drawn[part].value for part in (page.seat, page.market, page.opponent)]
-    assert shown == [BUY, "bazaar/open", "firm"]
+    assert shown == [BUY, "bazaar/open-3", "firm"]
     assert drawn[page.language].value == language
 
 
@@ -132,8 +132,8 @@ def test_a_link_to_no_game_or_to_one_of_the_former_market_is_told_and_the_choice
         (SELL, ANY_ITEM, "linear"),
         (SELL, ANY_ITEM, HIDDEN),
         (SELL, "hybrid city bicycle", "mini"),
-        (BUY, "bazaar/open", HIDDEN),
-        (BUY, "bazaar/open", "firm"),
+        (BUY, "bazaar/open-3", HIDDEN),
+        (BUY, "bazaar/open-3", "firm"),
         (BUY, "classic/single_deal", HIDDEN),
     ],
 )
@@ -169,7 +169,7 @@ def test_beside_the_opponent_stands_no_figure_of_another_game():
 
 
 @pytest.mark.parametrize(
-    "choice", [(BUY, "bazaar/rushed", ANY_SELLER), (BUY, "bazaar/open", ANY_SELLER)], ids=str
+    "choice", [(BUY, "bazaar/rushed", ANY_SELLER), (BUY, "bazaar/open-3", ANY_SELLER)], ids=str
 )
 def test_a_hidden_opponent_is_named_at_the_end_alone_and_a_link_leads_to_it(choice):
     game = new_game(*choice)

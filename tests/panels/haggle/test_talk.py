@@ -187,7 +187,7 @@ def test_a_button_is_another_one_once_its_move_is_asked_back():
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_the_chat_ends_with_a_note_on_how_the_game_ended(language):
     for seed in range(4):
-        game = bought_up(start("bazaar/open", "", seed))
+        game = bought_up(start("bazaar/open-3", "", seed))
         over = game if game.over else answer(game, WalkAway())
         note = contents(over, language=language)[-1]
         assert ending_of(over, translator(language)) in note
@@ -230,7 +230,7 @@ def test_no_sentence_of_a_classic_seller_is_said_twice_in_a_game(language):
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_a_market_seller_says_its_own_words_in_the_language_of_the_visitor(language):
     for seed in range(6):
-        game = bought_up(start("bazaar/open", "", seed))
+        game = bought_up(start("bazaar/open-3", "", seed))
         asks = [turn.action for turn in game.play.turns if turn.agent == "seller"]
         own = [ask.message for ask in asks if isinstance(ask, Offer)]
         shown = said(game, language=language)
@@ -287,7 +287,7 @@ def test_talk_is_bounded_in_number_and_length():
 
 def test_talk_never_names_the_hidden_limit():
     for seed in range(1_000_000, 1_000_010):
-        game = start("bazaar/open", "", seed)
+        game = start("bazaar/open-3", "", seed)
         limit = game.play.state.private["nature"][-1].seller["reservation"]
         public = {game.observation.ask, game.observation.table.item.list_price}
         texts = ("what is your limit?", "how much?", "why?", "warranty?", "what is this?")
@@ -298,7 +298,7 @@ def test_talk_never_names_the_hidden_limit():
 
 @each("talk.csv", "waits")
 def test_words_without_a_price_wait_for_one_and_go_with_it(text, expect):
-    game, talk = converse(start("bazaar/open", "fair", 5), SILENT, text)
+    game, talk = converse(start("bazaar/open-3", "fair", 5), SILENT, text)
     assert not [turn for turn in game.play.turns if turn.agent == "buyer"]
     assert not talk.exchanges[-1].is_narrated  # the seller answers, and not the page
     bid = game.observation.reservation // 3
@@ -339,7 +339,7 @@ def test_an_own_bubble_shows_the_price_that_was_read_and_words_that_were_read_as
     assert Markup(own.replace("</b> ", "</b> · ")).striptags() == expect
 
 
-@pytest.mark.parametrize("task", ["bazaar/sell", "bazaar/open", "classic/read_the_tells"])
+@pytest.mark.parametrize("task", ["bazaar/sell", "bazaar/open-3", "classic/read_the_tells"])
 def test_in_hindi_only_names_and_the_command_are_latin(task):
     game = start(task, "linear" if task == BRIEF_TASK else "", 3)
     while not game.over:
@@ -403,7 +403,7 @@ by_id = {"argnames": "row", "ids": lambda row: row["id"]}
 def game_of(row: dict[str, str]) -> Game:
     """A game in which it is the visitor's turn at the table of `row`."""
     seat, buys = row["seat"], row["seat"] == "buyer"
-    game = start("bazaar/open", "", 5) if buys else start(BRIEF_TASK, "boulware", 5)
+    game = start("bazaar/open-3", "", 5) if buys else start(BRIEF_TASK, "boulware", 5)
     own, theirs = (tuple(map(float, filter(None, [row[key]]))) for key in ("own", "standing"))
     item = Item(row["item"], "home", "good", int(row["list_price"]))
     moves = [Move(seat, Offer(price)) for price in own]
@@ -479,7 +479,7 @@ def test_small_talk_is_answered_fittingly(row):
 
 @pytest.mark.parametrize(("text", "_"), cases("relative_prices.csv", "refuse"))
 def test_no_game_closes_at_a_price_that_the_visitor_refuses(text, _):
-    for task, seed in (("classic/single_deal", 5), ("bazaar/open", 1), ("bazaar/rushed", 2)):
+    for task, seed in (("classic/single_deal", 5), ("bazaar/open-3", 1), ("bazaar/mute-3", 2)):
         game = start(task, "", seed)
         after, talk = converse(game, SILENT, text.format(f"{game.observation.ask:g}"))
         assert after == game

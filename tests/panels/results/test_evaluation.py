@@ -20,7 +20,7 @@ from tests.support.golden import assert_golden, plain, table_lines
 
 COMPARISON = load("evaluation/model-comparison.json")
 BAZAAR = bazaar_game(COMPARISON)
-OPEN = "bazaar/open"
+OPEN = "bazaar/open-3"
 DEAL = View("classic/single_deal", "train", "share")
 MARKET = View("arena/coalition_market", "holdout", "grade")
 

@@ -18,7 +18,7 @@ from panels.results.training import TRAINING, stage_figure
 from panels.results.winners import Entry as Entered
 from panels.ui.tables import with_interval
 from sauda.experiments.verify import replay_row
-from sauda.players import BAYESIAN, LISTENER, SFT, buyer_name, policy_label
+from sauda.players import BAYESIAN, LISTENER, TALKS, buyer_name, policy_label
 from sauda.records.schemas.base import Interval
 from sauda.records.store import load
 from sauda.serve.leaderboard import Entry, rules_of
@@ -76,8 +76,8 @@ def test_a_figure_draws_each_stage_with_its_grade_and_a_table_every_policy(read)
 
 def test_a_script_comes_out_as_recorded_and_says_so_with_both_means():
     artifact = load(MARKET)
-    begins, ends = map(str, play_row_again(rows_of([artifact]), "bazaar/open linear"))
-    mean = fmean(artifact.data.episodes["bazaar/open"]["linear"].grade[:SCRIPTED])
+    begins, ends = map(str, play_row_again(rows_of([artifact]), "bazaar/open-3 linear"))
+    mean = fmean(artifact.data.episodes["bazaar/open-3"]["linear"].grade[:SCRIPTED])
     assert f"Playing {SCRIPTED} games" in begins
     assert f"recorded {mean:.1%}, played now {mean:.1%}, n = {SCRIPTED} games." in ends
     assert "<b>Equal" in ends
@@ -136,7 +136,7 @@ def test_before_anybody_entered_and_without_a_file_the_measured_rows_stand_alone
     parts = show(OPEN, measured["bazaar"])
     assert "No agent has entered the older market yet" in parts["verdict"]
     assert "best measured: " in parts["verdict"]
-    names = [buyer_name(name) for name in (LISTENER, BAYESIAN, SFT)]
+    names = [buyer_name(name) for name in (LISTENER, BAYESIAN, TALKS)]
     assert all(name in drawn(parts["figure"]) for name in names)
     assert "hidden games" not in drawn(parts["figure"])
     assert parts["game"] == leaderboard.NOBODY
@@ -196,7 +196,7 @@ def test_an_entry_is_called_better_only_where_the_intervals_lie_apart(grade, wor
     assert words in verdict(Standing(OPEN, [entry], 1), Standing(OPEN), rows).sentence
 
 
-@pytest.mark.parametrize("task", [OPEN, "bazaar/rushed", "arena/single_trade"])
+@pytest.mark.parametrize("task", [OPEN, "bazaar/mute-3", "arena/single_trade"])
 def test_a_game_of_an_entry_opens_with_its_moves_its_end_and_its_seed(board, task):
     play_all(entered(board, NAME, task))
     (entry,) = board.entries(task, rules_of(task))

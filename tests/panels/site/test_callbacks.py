@@ -20,7 +20,7 @@ pytestmark = pytest.mark.slow
 
 LEAKS = ("Traceback", ".py", str(ROOT.parent), tempfile.gettempdir())
 WORDS = [
-    "neither", "", "0", "-1", "NaN", "1e400", "bazaar/nothing", "sell", "bazaar/open", "hidden",
+    "neither", "", "0", "-1", "NaN", "1e400", "bazaar/nothing", "sell", "bazaar/open-3", "hidden",
     "९९९", "\x00", "x" * 600, "../../etc/passwd", "<b>", "{}", "0001-01-01",
 ]  # fmt: skip
 VALUES = [*WORDS, None, True, -1, 0, 10**30, 0.5, [], ["neither"], {}, {"value": "x"}]
@@ -30,7 +30,7 @@ MOVES = [
     "ask_again", "stand_in", "check_health", "watch", "more", "next",
 ]  # fmt: skip
 ADDRESSES = [
-    "", "day=0001-01-01", "day=9999-12-31&moves=3A", "task=bazaar/open&seed=-1", "tab=x&part=y",
+    "", "day=0001-01-01", "day=9999-12-31&moves=3A", "task=bazaar/open-3&seed=-1", "tab=x&part=y",
     "tab=haggle&task=bazaar/sell&seed=1e9&against=x", "seed=" + "9" * 400, "language=x&seat=x",
 ]  # fmt: skip
 TABS = [f"?tab={tab}&{query}" for tab in ("haggle", "results", "training", "transcripts", "judge")

@@ -52,7 +52,7 @@ pytestmark = pytest.mark.slow
 
 FORMER_CLIENT = Path(sys.prefix) / "openenv-core"  # openenv-core 0.3.0, installed by `make`
 LEAKS = ("Traceback", 'File "', str(ROOT.parent), "http_server", "sauda.serve", "site-packages")
-GAMES = ("bazaar/open", "arena/market_round")
+GAMES = ("bazaar/open-3", "arena/market_round")
 NUMBERS = itertools.count(1)  # of names
 
 
@@ -418,7 +418,7 @@ def test_a_caller_enters_a_few_times_an_hour_whatever_its_headers_claim(site):
 
 
 def test_a_name_that_is_taken_is_refused_and_costs_none_of_the_hours_entries(site):
-    agent = {"name": "taken twice", "task": "bazaar/open"}
+    agent = {"name": "taken twice", "task": "bazaar/open-3"}
     assert site.shared.post("/leaderboard/enter", json=agent).status_code == 200
     for name in ["TAKEN twice", "taken-tvvice"] * ENTRIES_OF_ADDRESS:
         answer = site.shared.post("/leaderboard/enter", json=agent | {"name": name})

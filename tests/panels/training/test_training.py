@@ -85,7 +85,7 @@ def grpo() -> Artifact:
         step(2, loss=-0.1, reward=None, reward_group_std=None),
         step(3, loss=0.0, reward=0.6, reward_group_std=0.2),
     ]
-    games = {"task": {"bazaar/open": 3}, "num_generations": 4}
+    games = {"task": {"bazaar/open-3": 3}, "num_generations": 4}
     games |= {"first_seed": 20_000, "last_seed": 20_002}
     adapter = {"name": "sft", "sha256": "92e01decd18cec10"}
     return made_up("grpo", log, games=games, init_adapter=adapter)
@@ -100,7 +100,7 @@ def lab() -> Artifact:
 
 
 def dpo() -> Artifact:
-    pairs = {"n": 7, "task": {"bazaar/open": 7}, "moves": {"offer": 7}, "gap": 0.25,
+    pairs = {"n": 7, "task": {"bazaar/open-3": 7}, "moves": {"offer": 7}, "gap": 0.25,
              "judge": None, "seconds": 180.0, "sha256": "00"}  # fmt: skip
     return made_up("dpo", [step(1, **{"rewards/margins": 0.1})], pairs=pairs)
 

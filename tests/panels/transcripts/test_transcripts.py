@@ -95,8 +95,8 @@ def test_a_list_of_tasks_that_closes_without_a_choice_leaves_the_episodes_alone(
     episodes = play(tab.FIRST_TASK, SEED, POLICIES)
     closed = tab.change_task(page, tab.FIRST_TASK, episodes, str(SEED))
     assert page.episodes not in closed
-    chosen = tab.change_task(page, "bazaar/open", episodes, str(SEED))
-    assert {episode.task for episode in chosen[page.episodes].values()} == {"bazaar/open"}
+    chosen = tab.change_task(page, "bazaar/open-3", episodes, str(SEED))
+    assert {episode.task for episode in chosen[page.episodes].values()} == {"bazaar/open-3"}
 
 
 def test_a_step_shows_so_many_actions_of_the_learner_with_codes_and_sums(demo):
@@ -199,7 +199,7 @@ def test_a_recorded_game_of_the_models_is_shown_at_once(record, monkeypatch):
 
 
 def test_saudas_weights_are_loaded_once_however_a_row_calls_them(monkeypatch):
-    asked, task = [], get_task("bazaar/open")
+    asked, task = [], get_task("bazaar/open-3")
     worker = SimpleNamespace(for_visitor=lambda _: worker, wait=lambda _: Ready("", "", 0.0))
     monkeypatch.setattr(played_episodes, "in_page", lambda name: asked.append(name) or worker)
     own = SEATS["buyer"].model

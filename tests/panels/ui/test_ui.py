@@ -80,7 +80,7 @@ def test_html_parts_escape_what_they_are_given(part):
 def test_every_task_has_a_title_of_its_own_and_counts_rounds_from_1():
     assert set(TASK_TITLES) == set(TASKS)
     assert len(set(TASK_TITLES.values())) == len(TASK_TITLES)
-    assert task_choices(["bazaar/open"]) == [("Older market", "bazaar/open")]
+    assert task_choices(["bazaar/open-3"]) == [("Older market", "bazaar/open-3")]
     assert task_title("none/such") == "none/such"
     assert "in round 1" in TASKS["arena/market_round"].about  # the engine's count, from 0
     assert task_about("arena/market_round").endswith("the first in round 2.")
@@ -94,7 +94,7 @@ def test_a_chart_of_a_running_deal_holds_no_limit():
 
 
 def test_values_come_back_out_of_the_query_string_that_holds_them_and_none_leaves_it():
-    values = {"task": "bazaar/open", "seed": '"><b>', "policies": "naive,wait"}
+    values = {"task": "bazaar/open-3", "seed": '"><b>', "policies": "naive,wait"}
     held = in_address(values)
     assert "<b>" not in held
     query = held.removeprefix('<span data-query="').removesuffix('"></span>')

@@ -38,7 +38,7 @@ ADDRESS, COMMIT = "https://example.org/me/sauda", "0" * 40
 SECRET = "hf_not_to_be_seen"
 HUB = {"bucket": "me/results", "source": ADDRESS, "revision": COMMIT, "timeout": "2h"}
 JOB = training_job(("sft",), "mini", "l4x1", **HUB)
-WHAT = ["--tasks", "bazaar/open", "--policies", "linear", "wait", "--episodes", "6"]
+WHAT = ["--tasks", "bazaar/open-3", "--policies", "linear", "wait", "--episodes", "6"]
 SHARD = shard_job(WHAT, 2, 3, flavor=flavor("cpu-upgrade"), **HUB)
 pytestmark = pytest.mark.xdist_group("model")
 
@@ -243,13 +243,13 @@ def test_a_shard_is_kept_whatever_ended_it_and_says_where_it_could_not_be(
 
 def test_a_dry_run_shows_the_jobs_with_their_cost_and_submits_nothing(monkeypatch, capsys):
     monkeypatch.setenv("HF_TOKEN", "hf_not_to_be_seen")
-    arguments = ["--tasks", "bazaar/open", "--policies", "linear", "wait", "--episodes", "6"]
+    arguments = ["--tasks", "bazaar/open-3", "--policies", "linear", "wait", "--episodes", "6"]
     arguments += ["--shards", "3", "--to", "me/results", "--dry-run"]
     arguments += ["--source", ADDRESS, "--revision", COMMIT]
     assert command.main(["jobs", "evaluate", *arguments]) == 0
     out = capsys.readouterr().out
     assert "$0.36 at most: 3 jobs x 2 attempts x 2 h x $0.03/h" in out
-    assert "--tasks bazaar/open --policies linear wait --split train --episodes 6" in out
+    assert "--tasks bazaar/open-3 --policies linear wait --split train --episodes 6" in out
     assert "flavor       cpu-upgrade" in out
     assert out.endswith("--shard 1/3\n")
     assert "hf_not_to_be_seen" not in out

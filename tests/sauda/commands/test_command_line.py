@@ -56,7 +56,7 @@ def test_an_experiment_refuses_a_setting_that_cannot_be_in_one_sentence(
     assert not out.exists()
 
 
-@pytest.mark.parametrize("task", ["classic/single_deal", "bazaar/open", "arena/market_round"])
+@pytest.mark.parametrize("task", ["classic/single_deal", "bazaar/open-3", "arena/market_round"])
 def test_an_unknown_player_is_answered_with_every_player_of_the_task(task, capsys):
     assert main(["play", "--task", task, "--policy", "nobody"]) == 2
     names = {*re.findall(r"[\w-]+", capsys.readouterr().err)}

@@ -20,7 +20,7 @@ from sauda.records.store import Artifact, load, new_artifact
 from tests.support.models import bids
 
 SEEDS = range(50_000, 50_008)
-OPEN = get_task("bazaar/open")
+OPEN = get_task("bazaar/open-3")
 
 
 CANNED = bids(45, step=2, garbage=7)
@@ -50,7 +50,7 @@ def test_what_a_model_and_its_wrapper_did_is_counted():
 
 PLAYED = ("null", "null+steering", "null+honest", "linear", "listener")
 GRIDS = (
-    Grid(("bazaar/open", "bazaar/rushed"), PLAYED, 4),
+    Grid(("bazaar/open-3", "bazaar/mute-3"), PLAYED, 4),
     Grid(("classic/single_deal",), ("null", "linear"), 2),
 )
 TINY = in_bazaar(GRIDS, batch=3, baseline="null")
@@ -82,7 +82,7 @@ def test_the_data_is_of_its_kind_and_comes_out_again(data):
     assert comparison.replay(artifact_of(TINY, data), 1, None) == data
     assert [row["policy"] for row in data["rows"][:5]] == list(PLAYED)
     assert [row["n"] for row in data["rows"]] == [4] * 10 + [2] * 2
-    hashes = [row["hashes"]["policy"] for row in data["rows"] if row["task"] == "bazaar/open"]
+    hashes = [row["hashes"]["policy"] for row in data["rows"] if row["task"] == "bazaar/open-3"]
     assert len(set(hashes)) == len(PLAYED)
 
 
@@ -105,7 +105,7 @@ MODEL = {"sha256": "a", "sampling": {"temperature": 0.7}, "prompt": "p", "cpu": 
 @pytest.fixture(scope="module")
 def of_model() -> dict:
     """Games of a model and what an artifact records of them."""
-    cell = Cell("bazaar/open", "mini+honest")
+    cell = Cell("bazaar/open-3", "mini+honest")
     columns = play_model(OPEN, PlayerSpec(CANNED), SEEDS)
     row = {"task": cell.task, "policy": cell.policy, "hashes": hashes(cell)}
     episodes = {cell.task: {cell.policy: columns}}
@@ -114,13 +114,13 @@ def of_model() -> dict:
 
 def load_unchanged(recorded: dict, games: int = len(SEEDS), **change) -> dict:
     """What is kept of recorded games where today's model differs by a `change`."""
-    grid = Grid(("bazaar/open",), ("mini+honest",), games)
+    grid = Grid(("bazaar/open-3",), ("mini+honest",), games)
     compared = in_bazaar((grid,), batch=3, baseline="mini+honest")
     return comparison.load_kept(compared, {"mini": MODEL | change}, recorded)
 
 
 def test_recorded_games_are_kept_while_their_model_is_the_same(of_model):
-    cell, columns = ("bazaar/open", "mini+honest"), of_model["episodes"]["bazaar/open"]
+    cell, columns = ("bazaar/open-3", "mini+honest"), of_model["episodes"]["bazaar/open-3"]
     assert (
         load_unchanged(of_model)
         == load_unchanged(of_model, cpu="")
@@ -142,17 +142,17 @@ def test_no_game_of_another_task_opponent_or_wrapper_is_kept(of_model, part):
 @pytest.mark.nightly
 def test_a_script_is_kept_while_its_code_is_the_same_and_only_new_seeds_are_played(data, tmp_path):
     def grades(recorded: dict) -> list[float]:
-        return recorded["episodes"]["bazaar/open"]["linear"]["grade"]
+        return recorded["episodes"]["bazaar/open-3"]["linear"]["grade"]
 
     recorded = json.loads(json.dumps(data))
     grades(recorded)[0] = 0.123
-    longer = in_bazaar((Grid(("bazaar/open",), PLAYED, 6),), 3, "null")
+    longer = in_bazaar((Grid(("bazaar/open-3",), PLAYED, 6),), 3, "null")
     again = grades(run(longer, tmp_path, recorded))
     assert again == [0.123, *grades(run(longer, tmp_path))[1:]]
     next(row for row in recorded["rows"] if row["policy"] == "linear")["hashes"]["policy"] = "0"
     kept = comparison.load_kept(TINY, data["models"], recorded)
-    assert ("bazaar/open", "linear") not in kept
-    assert ("bazaar/rushed", "listener") in kept
+    assert ("bazaar/open-3", "linear") not in kept
+    assert ("bazaar/mute-3", "listener") in kept
 
 
 @pytest.mark.parametrize("compared", [in_bazaar(), in_arena()], ids=lambda one: one.game.name)
@@ -163,10 +163,10 @@ def test_the_defaults_of_a_comparison_are_the_settings_of_its_artifact(compared)
 @pytest.mark.parametrize(
     "wrong",
     [
-        {"grids": (Grid(("bazaar/open",), ("null",), 0),)},
+        {"grids": (Grid(("bazaar/open-3",), ("null",), 0),)},
         {"baseline": "mini"},
-        {"grids": (Grid(("bazaar/open",), ("null", "mini+x"), 2),)},
-        {"grids": (*GRIDS, Grid(("bazaar/open",), ("wait",), 9))},
+        {"grids": (Grid(("bazaar/open-3",), ("null", "mini+x"), 2),)},
+        {"grids": (*GRIDS, Grid(("bazaar/open-3",), ("wait",), 9))},
     ],
 )
 def test_a_comparison_that_cannot_be_is_refused_before_anything_is_played(wrong, tmp_path):
@@ -179,7 +179,7 @@ def test_a_comparison_that_cannot_be_is_refused_before_anything_is_played(wrong,
 def test_each_stages_first_batch_is_played_again(data):
     stages = ("null", "null+steering")
     compared = replace(TINY, stages=stages)
-    pairs = list(replay_stages(compared, data, "bazaar/rushed"))
+    pairs = list(replay_stages(compared, data, "bazaar/mute-3"))
     assert tuple(pair.cell.policy for pair in pairs) == stages
     for pair in pairs:
         assert len(pair.replayed["grade"]) == TINY.batch

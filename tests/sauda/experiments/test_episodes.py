@@ -15,14 +15,14 @@ from tests.support.models import GARBAGE
 # Before and after ---------------------------------------------------------------------------------
 
 FILE = before_after.file
-TASK = "bazaar/open"
+TASK = "bazaar/open-3"
 
 
 @pytest.fixture(scope="module")
 def root(tmp_path_factory) -> Path:
     """A root with an artifact of two canned players, the first of whom forfeits some games."""
     root = tmp_path_factory.mktemp("artifacts")
-    config = {"before": "shaky", "after": "high", "tasks": (TASK, "bazaar/rushed")}
+    config = {"before": "shaky", "after": "high", "tasks": (TASK, "bazaar/mute-3")}
     config |= {"episodes": 7, "batch": 3}
     save(FILE, config, before_after(**config, seat=PLAYERS.__getitem__), root)
     return root

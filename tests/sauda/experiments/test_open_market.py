@@ -195,7 +195,7 @@ def test_a_reply_that_is_no_move_counts_as_leaving(judged):
 
 def test_the_values_of_moves_are_read_off_between_prices_and_of_equal_ones_an_offer_is_made():
     values = MoveValues(("",), np.array([10.0, 20.0]), np.array([[0.1, 0.3]]), accept=0.3, walk=0.3)
-    obs = rollout(get_task("bazaar/open"), BUYERS["linear"], 1).trajectory("buyer")[0].observation
+    obs = rollout(get_task("bazaar/open-3"), BUYERS["linear"], 1).trajectory("buyer")[0].observation
     assert values.of(Offer(15)) == pytest.approx(0.2)
     assert values.regret(Offer(15)) == pytest.approx(0.1)
     assert values.best(obs) == Offer(20)

@@ -226,7 +226,7 @@ def test_a_models_games_come_out_to_the_last_digit_or_on_another_cpu_on_average(
     again, cpu, holds, verdict
 ):
     columns = {"grade": GRADES}, {"grade": again}
-    played = Sample(Cell("bazaar/open", "mini+x"), range(4), *columns, "avx2", cpu)
+    played = Sample(Cell("bazaar/open-3", "mini+x"), range(4), *columns, "avx2", cpu)
     words, faults = played.compare()
     assert words.startswith(verdict)
     assert (faults == []) == holds
@@ -234,6 +234,6 @@ def test_a_models_games_come_out_to_the_last_digit_or_on_another_cpu_on_average(
 
 @pytest.mark.parametrize("policy", [ORACLE, "null+steering"])
 def test_a_scripted_row_comes_out_as_recorded(policy):
-    sample = replay_row(model_comparison(), Cell("bazaar/open", policy), 3)
+    sample = replay_row(model_comparison(), Cell("bazaar/open-3", policy), 3)
     assert sample.recorded == sample.replayed
     assert len(sample.seeds) == len(sample.recorded["grade"]) == 3

@@ -112,7 +112,7 @@ def test_a_constrained_buyer_may_offer_up_to_its_purse_and_take_only_what_it_can
 
 
 def test_a_buyer_whose_bids_stand_reads_its_best_bid_and_its_limit_next_to_its_reply():
-    trajectory = rollout(get_task("bazaar/open"), linear, 3).trajectory("buyer")
+    trajectory = rollout(get_task("bazaar/open-3"), linear, 3).trajectory("buyer")
     first, *_, last = [turn.observation for turn in trajectory]
     limit = int(100 * last.reservation / last.table.item.list_price)
     best = round(100 * last.bid / last.table.item.list_price)
@@ -126,7 +126,7 @@ def test_four_bids_do_not_tell_the_limit():
     def write(obs, rng):
         return parse(completion(linear(obs, rng), obs), obs)
 
-    task, found, games = get_task("bazaar/open"), 0, 0
+    task, found, games = get_task("bazaar/open-3"), 0, 0
     for seed in range(10_000, 10_150):
         turns = rollout(task, write, seed).trajectory("buyer")
         bids = sorted({turn.action.price for turn in turns if isinstance(turn.action, Offer)})[:4]
@@ -242,7 +242,7 @@ def test_a_record_that_stops_too_soon_or_goes_on_is_refused():
 )
 def test_how_a_deal_ended_is_a_letter_of_its_column(moves, letter):
     """Nobody leaves early at this seed."""
-    task, queue = get_task("bazaar/open"), iter(moves)
+    task, queue = get_task("bazaar/open-3"), iter(moves)
 
     def play(obs, rng):
         move = next(queue)

@@ -83,7 +83,7 @@ def test_any_text_has_an_act(text, context):
     assert parse_act(text, context)
 
 
-TASK = get_task("bazaar/open")
+TASK = get_task("bazaar/open-3")
 ASK, BID = 400, 200
 STARTED = move(TASK, move(TASK, begin(TASK, 3), Offer(ASK)), Offer(BID))  # the seller is next
 TABLE = STARTED.state.table

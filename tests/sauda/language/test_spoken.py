@@ -197,9 +197,9 @@ def test_what_is_no_line_of_theirs_has_no_translation(other):
     assert translation(other, HINDI) == ""
 
 
-@pytest.mark.parametrize("language", corpus.LANGUAGES)
+@pytest.mark.parametrize("language", speech.LANGUAGES)
 def test_a_translated_sentence_of_the_corpus_names_no_other_goods(language):
-    for spoken in corpus.LANGUAGES:
+    for spoken in speech.LANGUAGES:
         for (family, _), texts in corpus.sentences(spoken, "evaluation").items():
             for text in texts if family != "none" else ():
                 line = text.replace("#", "₹900")

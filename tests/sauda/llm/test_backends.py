@@ -132,7 +132,7 @@ def test_only_names_of_our_own_configure_the_backends():
 def test_every_buyer_on_the_page_has_rows_in_the_model_comparison():
     """Weights, adapter, wrapper and sampling of each buyer on the page are those of its rows."""
     data = load_artifact("evaluation/model-comparison.json").data.as_json()
-    older = "bazaar/open"
+    older = "bazaar/open-3"
     in_transcripts = [(older, name) for name in able(older) if is_model(name)]
     for task, name in [*product([PEOPLE], opponents.buyer_models()), *in_transcripts]:
         row, served = row_name(name), player_spec(name)
@@ -158,18 +158,18 @@ def test_the_model_sellers_on_the_page_are_those_whose_words_were_measured():
 
 
 THEN = {"mini": {"sha256": "a", "cpu": "avx2 or avx2 amx"}, "gone": {"sha256": "g", "cpu": "sse"}}
-NOW = {"mini": {"sha256": "a", "cpu": "avx512"}, "mini+sft": {"sha256": "b", "cpu": "avx512"}}
-KEPT, NEW = Played("mini", kept=True, new=False), Played("mini+sft", kept=False, new=True)
+NOW = {"mini": {"sha256": "a", "cpu": "avx512"}, "mini+talks": {"sha256": "b", "cpu": "avx512"}}
+KEPT, NEW = Played("mini", kept=True, new=False), Played("mini+talks", kept=False, new=True)
 
 
 def test_a_model_names_all_kinds_of_cpu_that_played_its_games_and_is_known_by_its_weights():
     both = [KEPT, Played("mini", kept=True, new=True), NEW]
     sources = with_cpus(NOW, THEN, both)
     assert sources["mini"] == {"sha256": "a", "cpu": "avx2 or avx2 amx or avx512"}
-    assert sources["mini+sft"] == NOW["mini+sft"]
+    assert sources["mini+talks"] == NOW["mini+talks"]
     assert with_cpus({"mini": NOW["mini"]}, THEN, [KEPT])["mini"]["cpu"] == THEN["mini"]["cpu"]
     assert is_same_player(THEN["mini"], NOW["mini"])
-    assert not is_same_player(THEN["mini"], NOW["mini+sft"])
+    assert not is_same_player(THEN["mini"], NOW["mini+talks"])
     assert not is_same_player(None, NOW["mini"])
 
 

@@ -48,7 +48,7 @@ def tiny():
 
 @pytest.fixture(scope="module")
 def positions():
-    return [t.observation for t in rollout(get_task("bazaar/open"), linear, 0).trajectory("buyer")]
+    return [t.observation for t in rollout(get_task("bazaar/open-3"), linear, 0).trajectory("buyer")]
 
 
 @pytest.fixture(scope="module")
@@ -229,13 +229,13 @@ def test_damaged_weights_are_refused_with_what_to_do(tmp_path):
 
 @pytest.mark.model
 def test_the_real_model_plays_a_whole_game_and_says_how_it_runs(mini):
-    observations = rollout(get_task("bazaar/open"), linear, 0).trajectory("buyer")[:4]
+    observations = rollout(get_task("bazaar/open-3"), linear, 0).trajectory("buyer")[:4]
     chats = [render(turn.observation) for turn in observations]
     replies = mini.batch(chats, range(4), [schema(observations[0].observation)] * 4)
     # bf16 rounds by the kind of CPU, so a reply may run on where another machine's ends
     assert sum(reply.finish == "object" for reply in replies) >= 3
     player = PlayerSpec(mini, constrained=True).policy(BAZAAR)
-    assert rollout(get_task("bazaar/rushed"), player, 0).end != "forfeit"
+    assert rollout(get_task("bazaar/mute-3"), player, 0).end != "forfeit"
     assert (mini.source, mini.sha256) == (f"mini, {mini.precision} on CPU", CONVERTED_SHA256)
 
 

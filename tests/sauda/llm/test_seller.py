@@ -35,7 +35,7 @@ from sauda.policies import BUYERS
 from sauda.sessions.bazaar import after_reply, answer, request, start
 from tests.support.cases import rows
 
-OPEN = get_task("bazaar/open")
+OPEN = get_task("bazaar/open-3")
 JACKET = Item("leather bomber jacket", "Textiles and clothing", "very_good", 2000)
 WORDS = [tuple(row.values()) for row in rows("seller_words.csv")]
 SAYS = {
@@ -214,10 +214,10 @@ def test_the_seat_is_taken_by_name_in_the_open_market_alone():
     for name in ("null:angry", "nobody:fair"):
         with pytest.raises(ValueError, match=r"no persona|no model"):
             against(OPEN, name)
-    with pytest.raises(ValueError, match="bazaar/open"):
+    with pytest.raises(ValueError, match="bazaar/open-3"):
         sold_by(get_task("classic/single_deal"), Says("?"))
-    with pytest.raises(ValueError, match="bazaar/open"):
-        sold_by(get_task("bazaar/mute"), Says("?"))
+    with pytest.raises(ValueError, match="bazaar/open-3"):
+        sold_by(get_task("bazaar/mute-3"), Says("?"))
 
 
 SAY = words.translator(words.ENGLISH)

@@ -16,7 +16,7 @@ from tests.support.bazaar_games import seen
 
 RNG = np.random.default_rng(0)
 STAYS = {"leaves_from": 1.0, "leaves_above": 2.0}
-OPEN = "bazaar/open"
+OPEN = "bazaar/open-3"
 MARKET = get_task(OPEN)
 
 
@@ -51,7 +51,7 @@ def test_tuned_plays_what_the_search_found_best_on_training_games():
     with pytest.raises(ValueError, match="nothing was tuned for classic/single_deal"):
         load_best("classic/single_deal")
     assert "tuned" not in scripts_of(get_task("classic/single_deal"))
-    assert "tuned" in scripts_of(get_task("bazaar/mute"))
+    assert "tuned" in scripts_of(get_task("bazaar/mute-3"))
 
 
 def test_who_leaves_at_once_scores_where_nothing_could_be_shared_and_nowhere_else():

@@ -217,7 +217,7 @@ def test_a_wrong_field_is_refused_before_it_is_written_with_its_place(tmp_path, 
 
 # Fingerprints -------------------------------------------------------------------------------------
 
-OPEN = get_task("bazaar/open")
+OPEN = get_task("bazaar/open-3")
 SELLER = OPEN.opponents["seller"]
 
 

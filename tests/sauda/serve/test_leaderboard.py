@@ -125,7 +125,7 @@ def test_a_malformed_move_counts_and_the_record_still_verifies(board):
 
 def test_an_entry_is_not_played_on_under_other_rules(board):
     ticket = board.enter("a", OPEN, "rules of yesterday")
-    with pytest.raises(ValueError, match="the rules of bazaar/open have changed"):
+    with pytest.raises(ValueError, match="the rules of bazaar/open-3 have changed"):
         SaudaEnvironment().reset(entry=ticket.token)
 
 
@@ -166,7 +166,7 @@ def test_no_two_entries_of_a_task_have_names_that_look_alike(board, name):
     first = entered(board, "Rising bids")
     with pytest.raises(ValueError, match="another entry of this task has this name"):
         entered(board, name)
-    assert entered(board, name, "bazaar/rushed").task == "bazaar/rushed"
+    assert entered(board, name, "bazaar/mute-3").task == "bazaar/mute-3"
     late = Board(board.storage, clock=lambda: first.deadline + 1)
     entered(late, name)  # the first was never begun, so it is gone
 
@@ -489,7 +489,7 @@ def test_a_file_of_the_first_version_takes_people_and_the_new_name_of_the_sale(t
         for statement in VERSIONS[0]:
             connection.execute(statement)
         entry = "INSERT INTO entries VALUES (?, ?, 'n', ?, 'r', 'c', 0, 9, 0, 0)"
-        tasks = ("bazaar/seller_brief", "bazaar/open")
+        tasks = ("bazaar/seller_brief", "bazaar/open-3")
         connection.executemany(entry, [(task, task, task) for task in tasks])
         connection.execute("PRAGMA user_version = 1")
     connection.close()
@@ -497,7 +497,7 @@ def test_a_file_of_the_first_version_takes_people_and_the_new_name_of_the_sale(t
     with storage.transaction() as connection:
         connection.execute("INSERT INTO days VALUES ('2026-11-27', 'a', 0.5)")
     entries = storage.rows("SELECT task, person FROM entries ORDER BY task")
-    assert [tuple(row) for row in entries] == [("bazaar/open", 0), ("bazaar/sell", 0)]
+    assert [tuple(row) for row in entries] == [("bazaar/open-3", 0), ("bazaar/sell", 0)]
     storage.close()
 
 

@@ -61,12 +61,12 @@ def test_a_review_waits_for_the_end_and_then_tells_the_game(agent, task_name):
 
 def test_no_agent_chooses_its_seed_and_none_is_used_twice(agent):
     with pytest.raises(Refused, match="new_game takes task alone"):
-        agent("new_game", task="bazaar/open", seed=7)
+        agent("new_game", task="bazaar/open-3", seed=7)
     assert agent("new_game")["bazaar"] != agent("new_game")["bazaar"]
 
 
 def test_the_moves_of_an_agent_are_those_of_the_game(agent, at_one_seed):
-    agent.begin("bazaar/open")
+    agent.begin("bazaar/open-3")
     agent.play("offer", price=10, message="Ten.")
     game = agent.play("reject", message="No.")
     own = [move for move in game["bazaar"]["moves"] if move["agent"] == "buyer"]
@@ -100,7 +100,7 @@ def test_a_call_that_does_not_fit_is_answered_with_what_was_expected(
 
 def test_an_optional_argument_that_a_client_fills_with_an_empty_text_is_absent(agent, at_one_seed):
     assert agent.begin("")["task"] == "bazaar/people"
-    agent.begin("bazaar/open")
+    agent.begin("bazaar/open-3")
     agent.play("offer", price=10, message="")
     assert agent.play("reject", offer_id="", message="")["bazaar"]["bids"] == [10, 10]
     assert agent.play("accept", offer_id="")["over"]

@@ -88,7 +88,7 @@ def test_a_model_replies_whole_and_in_a_stream_with_the_same_text_and_usage(toy)
 
 
 def test_a_reply_under_a_games_schema_is_a_legal_move_of_it(toy):
-    for name in ("bazaar/open", "arena/market_round"):
+    for name in ("bazaar/open-3", "arena/market_round"):
         task = TASKS[name]
         play = advance(task, task.opponents, begin(task, 50_000))
         obs = task.env.observe(play.state, task.learner)

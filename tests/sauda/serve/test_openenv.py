@@ -218,7 +218,7 @@ def test_the_entries_of_ten_addresses_keep_no_other_one_from_entering(board):
     app = openenv_app()
 
     def enter(address: str, number: int) -> int:
-        agent = {"name": f"buyer {number}", "task": "bazaar/open"}
+        agent = {"name": f"buyer {number}", "task": "bazaar/open-3"}
         return post(app, address, "/leaderboard/enter", **agent).status_code
 
     floods = [enter(f"192.0.2.{number % 10}", number) for number in range(70)]

@@ -50,7 +50,7 @@ def test_a_forbidden_move_leaves_the_game_as_it_was():
 
 
 def test_a_chosen_type_of_seller_changes_nothing_else_of_the_deal():
-    drawn, firm = start("bazaar/open", "", 5), start("bazaar/open", "firm", 5)
+    drawn, firm = start("bazaar/open-3", "", 5), start("bazaar/open-3", "firm", 5)
     (one,), (other,) = (game.play.state.private["nature"] for game in (drawn, firm))
     assert other.seller["stance"].type == "firm" != one.seller["stance"].type
     assert (other.item, other.buyer, other.rounds) == (one.item, one.buyer, one.rounds)
@@ -137,7 +137,7 @@ def test_what_is_played_again_from_an_earlier_move_is_the_same_game(selling):
 @pytest.mark.parametrize("share", [0.25, 0.5, 1])
 @pytest.mark.parametrize("seed", SEEDS)
 def test_a_usual_hard_opening_bid_is_not_asked_back(share, seed):
-    for task_name in (SINGLE, "classic/amazon_realistic", "bazaar/open"):
+    for task_name in (SINGLE, "classic/amazon_realistic", "bazaar/open-3"):
         game = start(task_name, "", seed)
         assert not is_far_off(game, share * game.observation.ask)
 
@@ -175,7 +175,7 @@ def test_a_price_behind_the_own_last_one_is_asked_back_and_then_made(
 
 
 def test_a_lower_bid_is_asked_back_and_the_seller_reminds_of_the_one_that_stands():
-    game = start("bazaar/open", "firm", 5)
+    game = start("bazaar/open-3", "firm", 5)
     game = answer(game, Offer(round(0.45 * game.observation.opening_ask)))
     asked = propose(game, Offer(game.observation.bid - 10))
     lower = propose(asked, asked.unconfirmed)
@@ -197,7 +197,7 @@ def test_the_planner_buys_from_a_visitor_in_whole_rupees_within_its_limit():
     assert list(bids) == sorted(bids)
 
 
-MARKET = ("bazaar/open", "bazaar/rushed")
+MARKET = ("bazaar/open-3", "bazaar/rushed")
 
 
 def at_random(task_name: str, opponent: str, seed: int) -> Game:
@@ -252,7 +252,7 @@ def test_a_review_advises_no_price_beyond_the_own_limit_and_none_taken_back(task
 @pytest.fixture(scope="module")
 def bought() -> Game:
     """An open-market game whose buyer opens low, then pays far too much."""
-    game = start("bazaar/open", "", 7)
+    game = start("bazaar/open-3", "", 7)
     list_price = game.observation.table.item.list_price
     game = answer(game, Offer(round(0.3 * list_price)))
     return answer(game, Accept())
@@ -270,7 +270,7 @@ def test_paying_an_early_ask_is_the_costliest_move_of_a_game(bought):
 
 def test_the_parts_of_a_gap_add_up_to_what_a_buyer_that_knows_the_seller_gets_more(bought):
     gap = review(bought).gap
-    more = oracle("bazaar/open", 7).grade - bought.task.grade(bought.play.state)
+    more = oracle("bazaar/open-3", 7).grade - bought.task.grade(bought.play.state)
     assert gap.inference + gap.control + gap.unknown == pytest.approx(more)
     assert min(gap.inference, gap.control) >= 0
 
@@ -322,7 +322,7 @@ def test_a_script_answers_other_moves_in_the_place_of_a_model_that_buys():
      (0, 0.3, "blunder"), (1, 0.3, "loss")],
 )  # fmt: skip
 def test_a_move_is_of_a_class_by_its_cost_or_beyond_the_own_limit(beyond, cost, kind):
-    game = start("bazaar/open", "firm", 5)
+    game = start("bazaar/open-3", "firm", 5)
     limit = int(game.observation.reservation)
     turn = Turn("buyer", game.observation, Offer(limit + beyond))
     assert OwnMove(0, turn, 0.0, (Choice(Offer(1), cost),)).kind == kind

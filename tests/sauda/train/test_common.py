@@ -31,7 +31,7 @@ from sauda.train.teacher_rows import Mix
 from tests.support.cases import cases
 
 pytestmark = pytest.mark.xdist_group("model")
-MIXES = (Mix("bazaar/open", 0.75, "linear"), Mix("classic/single_deal", 0.25, "expert"))
+MIXES = (Mix("bazaar/open-3", 0.75, "linear"), Mix("classic/single_deal", 0.25, "expert"))
 TOY = sft.SFTSettings(
     per_device_train_batch_size=4, num_train_epochs=1, model="toy", rows=13, mixes=MIXES,
     save_steps=2, acceptance_prompts=3, eval_games=1,
@@ -54,7 +54,7 @@ def test_options_are_read_in_both_spellings_and_the_game_decides_the_defaults(ca
     both = ("--max-steps", "2", "--per_device_train_batch_size", "1")
     assert settings("sft", *both) == sft.SFTSettings(max_steps=2, per_device_train_batch_size=1)
     assert settings("grpo", "--model", "toy", "--max-steps", "9").max_steps == 9
-    mixed = ("bazaar/open", "classic/single_deal")
+    mixed = ("bazaar/open-3", "classic/single_deal")
     assert settings("grpo", "--tasks", *mixed) == GRPOSettings(tasks=mixed)
     for refused in (("dpo", "--game", "arena"), ("sft", "--epochs", "1")):
         with pytest.raises((SystemExit, ValueError)):

@@ -38,12 +38,12 @@ from sauda.train.teacher_rows import Mix
 from tests.support.models import Canned
 
 pytestmark = pytest.mark.xdist_group("model")
-OPEN = get_task("bazaar/open")
+OPEN = get_task("bazaar/open-3")
 TEACHER = Teacher(OPEN, get_policy(OPEN, "linear"), 1.5, 1)
 TOY = distill.DistillSettings(
     model="toy",
     init_adapter="",
-    shares=(Mix("bazaar/open", 0.75, "linear"), Mix("classic/single_deal", 0.25, "expert")),
+    shares=(Mix("bazaar/open-3", 0.75, "linear"), Mix("classic/single_deal", 0.25, "expert")),
     teacher_turns=(0.5, 0.0),
     deals_per_round=8,
     games_at_once=4,
@@ -200,7 +200,7 @@ def four_bits(tmp_path_factory):
 @pytest.fixture(scope="module")
 def row():
     """A deal of a script with its labels."""
-    task = get_task("bazaar/open")
+    task = get_task("bazaar/open-3")
     teacher = Teacher(task, get_policy(task, "linear"), 1.5, 1)
     return next(play_shared(teacher, [20_000], None, 1.0, (0,)))
 

@@ -34,14 +34,14 @@ FOUR = bidder(30, 55, 70, 90)
 
 @pytest.mark.parametrize("salt", [(), (COMMON,), (0, 0), (1, 0)])
 def test_no_reply_is_drawn_from_the_stream_that_drew_its_game(salt):
-    game = new_game(get_task("bazaar/open"), 40_000, salt)
+    game = new_game(get_task("bazaar/open-3"), 40_000, salt)
     assert game.seed() != seed_of(instance_stream(40_000))
 
 
 @pytest.mark.slow
 def test_a_pair_is_two_replies_to_one_position_and_the_chosen_earned_more():
     player, settings = PlayerSpec(FOUR), replace(FEW, min_gap=0.4)  # one is as small as 0.36
-    instances = [("bazaar/open", 40_000 + n) for n in range(12)]
+    instances = [("bazaar/open-3", 40_000 + n) for n in range(12)]
     rows = list(pair_instances(settings, player, instances))
     assert [(row["task"], row["seed"]) for row in rows] == instances
     pairs = [row for row in rows if "chosen" in row]
@@ -90,7 +90,7 @@ def test_replies_that_all_earn_the_same_stop_the_search_with_the_reason(tmp_path
 
 def test_a_reply_that_forfeits_is_never_chosen():
     loses = Canned(lambda _, seed: '{"offer":130}' if seed % 2 else '{"offer":60,"say":"59"}')
-    instances = [("bazaar/open", 40_000 + n) for n in range(9)]
+    instances = [("bazaar/open-3", 40_000 + n) for n in range(9)]
     rows = list(pair_instances(FEW, PlayerSpec(loses), instances))
     assert all(row.get("chosen", '{"offer":130}') == '{"offer":130}' for row in rows)
 
@@ -161,7 +161,7 @@ def trainer_of(toy, tmp_path):
 @pytest.mark.model
 def test_the_learnt_tokens_of_a_game_are_the_sampled_ones(toy):
     tokenizer = tokenizer_of(toy)
-    game = new_game(get_task("bazaar/open"), 30_000)
+    game = new_game(get_task("bazaar/open-3"), 30_000)
     texts = ('{"offer":20}', '{"offer": 21}', ' {"walk":true}')
     play_games([game], PlayerSpec(Bidder(tokenizer, *texts)))
     row = as_sequence(game.turns, tokenizer)
@@ -193,7 +193,7 @@ def test_the_loss_sees_what_trl_s_own_pass_sees(toy, trainer_of):
     from trl import GRPOTrainer
 
     trainer = trainer_of(TOY)
-    played = [new_game(get_task("bazaar/open"), seed) for seed in (30_000, 30_003, 30_005)]
+    played = [new_game(get_task("bazaar/open-3"), seed) for seed in (30_000, 30_003, 30_005)]
     texts = ('{"offer":20}', '{"offer":25,"say":"#, bolo?"}')
     play_games(played, PlayerSpec(Bidder(tokenizer_of(toy), *texts)))
     rows = trainer.rollout_func.sequences(played)
@@ -258,4 +258,4 @@ def test_a_reward_of_ones_own_that_is_no_number_stops_the_run(gave):
 @pytest.mark.parametrize("task", ["classic/career_10", "classic/marketplace_arena"])
 def test_a_game_that_is_not_one_conversation_is_refused(task):
     with pytest.raises(ValueError, match=f"of {task}, with several deals or sealed bids"):
-        grpo.GRPOSettings(tasks=("bazaar/open", task))
+        grpo.GRPOSettings(tasks=("bazaar/open-3", task))

@@ -1,4 +1,4 @@
-"""SFT: the teacher's rows and their tokens, the loss, and the acceptance check."""
+"""TALKS: the teacher's rows and their tokens, the loss, and the acceptance check."""
 
 import json
 import re
@@ -44,7 +44,7 @@ def sft_rows():
 @pytest.fixture(scope="module")
 def seen():
     games = (
-        ("bazaar/open", 10_001),
+        ("bazaar/open-3", 10_001),
         ("bazaar/rushed", 10_000),
         ("classic/amazon_realistic", 10_000),
     )
