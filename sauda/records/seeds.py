@@ -17,8 +17,7 @@ EXACT = 2**53 - 1  # the largest whole number that every reader of JSON keeps
 
 SPLITS = {"train": range(50_000), "holdout": range(50_000, 100_000)}
 TRAINED = range(45_000)  # of the training split: the games that a stage or a search may learn from
-JUDGED = range(45_000, 48_000)  # positions in which the moves of a run's checkpoints are judged
-PLAYED = range(48_000, 50_000)  # games that the checkpoints play
+PLAYED = range(45_000, 50_000)  # games that the checkpoints of a run play
 DAILY = range(100_000, 1_000_000)  # for visitors' games of a day; no training, no evaluation
 # For entries of the leaderboard; no other game is given a seed of this range. Too large to search.
 LEADERBOARD = range(2 ** (SEED_BITS - 1), 2**SEED_BITS)

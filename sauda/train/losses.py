@@ -5,6 +5,7 @@ is read once, and rows of similar length are read together.
 """
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from copy import copy
 from typing import Any, NamedTuple
 
@@ -44,6 +45,7 @@ def score_tokens(
     return Scored(*_apply_to_supervised(model, input_ids, labels, results))
 
 
+@contextmanager
 def in_bf16(model: Any) -> Iterator[None]:
     """Weights in bf16: what an fp32 adapter reads is not converted, but computed in bf16.
 

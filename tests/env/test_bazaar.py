@@ -1,10 +1,9 @@
-"""The bazaar: what holds in every game, the open market, and the published game.
+"""The bazaar: what holds in every game, and the published game.
 
 Where several buyers bid under seal, moves are given round by round in the order buyer, rival_1,
 rival_2, seller.
 """
 
-import json
 from typing import Any
 
 import numpy as np
@@ -14,7 +13,6 @@ from hypothesis import strategies as st
 
 from env import (
     BAZAAR_TASKS,
-    CATALOGUE,
     Accept,
     EndReason,
     IllegalAction,
@@ -33,7 +31,6 @@ from env import (
     shares,
 )
 from env.bazaar.sealed_bids import BUYERS, MultiBuyerState
-from env.bazaar.speech import LANGUAGES, Speech, act_in, buyer_line, hear, phrases, say
 from sauda.players import get_policy, scripts_of
 from sauda.policies import BUYERS as CONTESTANTS
 from sauda.policies import SELLERS
@@ -102,44 +99,6 @@ def test_a_conceding_buyer_never_lowers_its_bid(played: Task, buyer: Policy, see
         if isinstance(turn.action, Offer):
             deals.setdefault(len(turn.observation.table.past), []).append(turn.action.price)
     assert all(bids == sorted(bids) for bids in deals.values())
-
-
-# The words of the open market
-
-
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_every_phrase_of_a_buyer_is_read_as_its_act(language):
-    for use in ("seen", "unseen"):
-        for (family, act), options in phrases(language, use).items():
-            for draw in np.linspace(0, 0.99, len(options)) if family == "buyer" else ():
-                line = buyer_line(act, 1200, draw, language, use)
-                for text in (line, f"₹450. {line}", f"{line} ₹450."):
-                    assert act_in(text) == (act, 1200 if act == "outside" else 0), text
-
-
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_every_seen_phrase_of_a_seller_is_read_as_what_it_means(language):
-    for (family, key), options in phrases(language, "seen").items():
-        for draw in np.linspace(0, 0.99, len(options)):
-            if family in ("time", "rival", "cost", "wear"):
-                speech = Speech("firm", family, key, 96 if "#" in options[0] else 0, "swear")
-                assert hear(say(speech, 122, None, draw, language, "seen")) == speech
-
-
-TYPED = [(*row, price) for check, price in (("act", None), ("outside", 1200))
-         for row in cases("typed_words.csv", check)]  # fmt: skip
-
-
-@pytest.mark.parametrize(("text", "act", "price"), TYPED)
-def test_what_people_type_is_read_and_the_price_of_another_shop_told_from_the_bid(text, act, price):
-    read, named = act_in(json.loads(text))
-    assert (read, named if price else None) == (act, price)
-
-
-def test_an_item_s_name_beside_a_bid_is_no_act_unless_it_names_a_flaw():
-    for item in CATALOGUE:
-        for text in (f"450 for the {item.name}", f"{item.name}, 450 mein doge?"):
-            assert act_in(text) == ("flaw" if "cracked" in item.name else "", 0)
 
 
 # The published game: figures without error, and several buyers under seal

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from env import corpus, ear, people
+from env import corpus, ear, people, speech
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from itertools import product
 
 import pytest
 
-from env import Offer, WalkAway, corpus, get_task, people, rollout
+from env import Offer, WalkAway, corpus, get_task, people, rollout, speech
 from env.bazaar import goods
 from env.bazaar.types import CATALOGUE
 from env.core import read_rows

@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from env import (
     EXTRAS,
     MARKETS,
-    MARKETS_3,
     TYPES,
     EndReason,
     Move,
@@ -33,12 +32,11 @@ from sauda.policies.listener import Informed, believe, is_deaf, solve
 from sauda.records.seeds import deal_at
 from tests.support.market_games import bids
 
-SECOND, THIRD = ([get_task(f"bazaar/{name}") for name in names] for names in (MARKETS, MARKETS_3))
 OPEN, MUTE, PEOPLE = map(get_task, ("bazaar/open-3", "bazaar/mute-3", "bazaar/people"))
 PACKAGE, MUTE_PACKAGE = map(get_task, ("bazaar/package", "bazaar/package-mute"))
-FIRM = [*THIRD, PEOPLE, PACKAGE, MUTE_PACKAGE]  # they take what they ask
-MARKET = st.sampled_from([*SECOND, *FIRM])
-DEAF = [get_task("bazaar/mute-3"), MUTE, MUTE_PACKAGE, people.people_task(mute=True)]
+GAMES = [*(get_task(f"bazaar/{name}") for name in MARKETS), PEOPLE]
+MARKET = st.sampled_from(GAMES)
+DEAF = [MUTE, MUTE_PACKAGE, people.people_task(mute=True)]
 SEEDS = st.integers(0, 10**6)
 SHARES = st.lists(st.floats(0.05, 1.3), min_size=1, max_size=12)
 HELD = st.lists(st.frozensets(st.sampled_from(EXTRAS)), min_size=1, max_size=4)
@@ -52,7 +50,7 @@ QUESTION, INSULT = "What did you pay for it yourself?", "You are a thief."
 def test_the_bid_stands_that_leaves_the_seller_most_and_no_ask_rises_or_falls_to_it(
     task, seed, shares, packages, words, overbids
 ):
-    game = bids(task, seed, shares, words, packages, overbids and task in FIRM)
+    game = bids(task, seed, shares, words, packages, overbids)
     asks, costs = game.final.table.asks, game.final.private["seller"].get("costs", {})
     offers = [move.action for move in game.final.table.moves if move.agent == "buyer"]
     worth = [offer.price - sum(costs[name] for name in offer.extras) for offer in offers]
@@ -63,11 +61,11 @@ def test_the_bid_stands_that_leaves_the_seller_most_and_no_ask_rises_or_falls_to
         standing = offers[worth.index(max(worth))]  # of equal ones the earlier
         assert (deal.price, frozenset(deal.extras)) == (standing.price, standing.extras)
         assert max(worth) >= game.final.private["seller"]["reservation"]
-    elif task in FIRM:
+    else:
         assert all(best < ask for ask, best in zip(asks, accumulate(worth, max), strict=False))
 
 
-@given(st.sampled_from(FIRM), SEEDS, st.lists(st.floats(0.2, 0.9), max_size=4), st.floats(0.2, 1),
+@given(MARKET, SEEDS, st.lists(st.floats(0.2, 0.9), max_size=4), st.floats(0.2, 1),
        st.floats(0, 1))  # fmt: skip
 def test_a_better_bid_is_never_refused_where_a_lower_one_is_taken(task, seed, path, last, more):
     path = [*accumulate(path, max)]
@@ -77,27 +75,6 @@ def test_a_better_bid_is_never_refused_where_a_lower_one_is_taken(task, seed, pa
         return game.end is EndReason.AGREEMENT and len(game.final.table.bids) == len(path) + 1
 
     assert taken(last) <= taken(max(last + more, *path, 0))
-
-
-@given(st.sampled_from(SECOND), SEEDS, SHARES, WORDS)
-def test_in_the_second_version_a_retreat_changes_nothing(task, seed, shares, words):
-    rising = np.maximum.accumulate(shares).tolist()
-    fell, held = (bids(task, seed, each, words).final.table for each in (shares, rising))
-    assert (fell.past, fell.asks) == (held.past, held.asks)
-
-
-@given(st.sampled_from(SECOND), SEEDS, st.integers(1, 8), st.floats(-0.3, 0.5), st.floats(0, 0.99),
-       st.floats(0, 0.2))  # fmt: skip
-def test_in_the_second_version_a_better_bid_is_never_less_likely_to_be_taken(
-    task, seed, t, mood, early, temper
-):
-    s = begin(task, seed).state.private["seller"]["stance"]
-    offered = np.linspace(1, s.opening - 1, 60)
-    least = market.threshold(s, t, market.ask_at(s, t, offered, early), mood)
-    assert (np.diff((offered >= least).astype(int)) >= 0).all()
-    walks = market.hazard(s, t, offered, 0.0, least, mood, temper)
-    assert ((walks >= 0) & (walks <= 1)).all()
-    assert (np.diff(walks) <= 1e-12).all()
 
 
 @given(MARKET, SEEDS, SHARES, HELD, WORDS)
@@ -150,13 +127,13 @@ def odd_texts(count):
 def test_odd_words_are_answered_in_bounded_time_as_the_plain_line_of_their_act_is():
     start = time.process_time()
     for seed, text in enumerate(odd_texts(300)):
-        act, price = speech.act_in(text)
+        act, price = market.reader(begin(OPEN, seed).state.table)(text)
         assert act in ("", *speech.ACTS)
         assert price == 0 or act == "outside"
-        speech.hear(text)
-        plain = speech.buyer_line(act, price, 0.0) if act else ""
+        ear.hear(text)
+        plain = corpus.buyer_line(act, price, 0.0) if act else ""
         odd, known = (
-            bids(SECOND[0], seed, (0.3, 0.4, 0.5), (words,)).final.table for words in (text, plain)
+            bids(OPEN, seed, (0.3, 0.4, 0.5), (words,)).final.table for words in (text, plain)
         )
         assert (odd.asks, odd.bids, odd.past) == (known.asks, known.bids, known.past), text
         said, same = ([m for m in t.moves if m.agent == "seller"] for t in (odd, known))
@@ -164,12 +141,7 @@ def test_odd_words_are_answered_in_bounded_time_as_the_plain_line_of_their_act_i
     assert time.process_time() - start < 20  # a pattern that backtracks takes minutes
 
 
-# Sellers of the third version, and those that answer as people do
-
-
-def test_the_deals_are_those_of_the_second_version():
-    for seed in range(20):
-        assert deal_at(OPEN, seed) == deal_at(get_task("bazaar/open-3"), seed)
+# Sellers of the market, and those that answer as people do
 
 
 @given(SEEDS, SHARES)
@@ -178,15 +150,12 @@ def test_who_bids_prices_alone_plays_the_market_without_extras(seed, shares):
     assert (plain.asks, plain.past) == (packed.asks, packed.past)
 
 
-def test_rises_soften_a_seller_and_time_alone_does_not():
+def test_so_many_rises_soften_a_seller_and_no_more():
     s = deal_at(OPEN, 1).seller["stance"]
     rising = [500, 500, 600, 605, 700, 650]
     assert [market.rises_in(rising[:n], 1000) for n in range(7)] == [0, 0, 0, 1, 1, 2, 2]
-    least = [
-        market.threshold(s, market.softness(s, t, rises, 3), s.opening, 0.0)
-        for t, rises in ((1, 0), (6, 0), (6, 2), (6, 4), (6, 9))
-    ]
-    assert least[0] == least[1] > least[2] > least[3] == least[4]
+    least = [market.threshold(s, market.softness(rises), s.opening, 0.0) for rises in (0, 2, 4, 9)]
+    assert least[0] > least[1] > least[2] == least[3]
 
 
 def test_rises_soften_people_and_a_repeated_bid_only_tries_their_patience():
@@ -301,7 +270,7 @@ def test_words_are_worth_nothing_to_the_planner_where_sellers_are_mute(task, kno
 @pytest.mark.parametrize("key", ["", "cash"])
 def test_the_exact_solution_gains_nothing_by_a_retreat(key):
     for seed in range(3):
-        solution = solve(deal_at(OPEN, seed), key, 3)
+        solution = solve(deal_at(OPEN, seed), key)
         assert solution.gain_of_retreat <= 1e-9
         assert (np.diff(solution.values[1:, :, 0], axis=1) >= -1e-9).all()  # a softer one is better
 
@@ -310,7 +279,7 @@ def test_the_exact_solution_gains_nothing_by_a_retreat(key):
 def test_the_informed_value_agrees_with_play(task):
     gains = []
     for seed in range(30):
-        player = Informed.of(deal_at(task, seed), False, 3)
+        player = Informed.of(deal_at(task, seed), False)
         gains.append(task.grade(rollout(task, player, seed).final) - player.expected)
     assert abs(np.mean(gains)) < 0.07
 

@@ -227,8 +227,9 @@ def test_the_caption_of_the_gains_names_losses_and_the_figure_each_step():
 
 def test_the_figure_draws_the_best_of_each_kind_and_the_bound_of_a_task():
     losing = [-grade for grade in AHEAD]
-    entries = [entry(OPEN, "linear", losing), entry(OPEN, "smart", AHEAD), entry(OPEN, TALKS, AHEAD),
-               entry(OPEN, f"{TALKS}+honest", AHEAD), entry(RUSHED, "linear", losing)]  # fmt: skip
+    entries = [entry(OPEN, "linear", losing), entry(OPEN, "smart", AHEAD),
+               entry(OPEN, TALKS, AHEAD), entry(OPEN, f"{TALKS}+honest", AHEAD),
+               entry(RUSHED, "linear", losing)]  # fmt: skip
     bound = model_row(OPEN, "oracle", metric(0.9))
     shown = winners.shown_rows(winners.rank(entries), {OPEN: bound})
     names = {

@@ -3,34 +3,26 @@
 import numpy as np
 import pytest
 
-from env import CATALOGUE, Accept, Offer, WalkAway, get_task, rollout
+from env import Accept, Offer, WalkAway, get_task, rollout
 from sauda.experiments import gap
-from sauda.experiments.scripts import TUNED_FOR, Exploits, exploits, search_numbers, tune
+from sauda.experiments.scripts import Exploits, exploits
 from sauda.played import grades
 from sauda.policies import BUYERS, SLOW
 from sauda.policies.listener import Informed, MoveValues
-from sauda.policies.tuned import FAMILIES, THIRD, Fixed, load_best
+from sauda.policies.tuned import THIRD, load_best
 from sauda.policies.values import (
     BINS,
-    JUDGED_TASKS,
     LIMITED,
-    PLANNER,
-    Judged,
-    Unsteady,
     difficulty,
-    judged_positions,
     play_informed,
     split_game,
 )
 from sauda.records.seeds import (
-    JUDGED,
     PLAYED,
     SPLITS,
     TRAINED,
     deal_at,
     has_zopa,
-    is_unseen_game,
-    is_unseen_listing,
     training_seeds,
 )
 
@@ -53,8 +45,7 @@ def test_the_informed_value_agrees_with_play_under_the_games_own_draws():
 def test_speaking_never_costs_the_oracle_anything():
     deals = [deal_at(OPEN, seed) for seed in SEEDS[:20]]
     spoken, silent = (
-        np.array([Informed.of(deal, speaks, version=3).expected for deal in deals])
-        for speaks in (True, False)
+        np.array([Informed.of(deal, speaks).expected for deal in deals]) for speaks in (True, False)
     )
     assert (spoken >= silent).all()
     assert (spoken > silent).any()
@@ -70,29 +61,6 @@ def test_exploits_are_compared_with_the_tuned_script_on_the_same_seeds():
         assert row["gain"]["mean"] == pytest.approx(gain, abs=1e-5)
 
 
-def test_a_search_ends_nearer_the_optimum_than_it_began():
-    numbers, reached = search_numbers(TUNED_FOR[0], "fixed share", 8, 2, 4, 20)
-    assert numbers == search_numbers(TUNED_FOR[0], "fixed share", 8, 2, 4, 20)[0]
-    assert len(reached) == 4
-    assert 0.5 < numbers["share"] <= 1
-
-
-def test_a_search_meets_no_unseen_listing(monkeypatch):
-    met = []
-
-    class Watching(Fixed):
-        def price(self, obs, limit, useful):
-            met.append(obs.table.item)
-            return super().price(obs, limit, useful)
-
-    monkeypatch.setitem(FAMILIES, Fixed.name, Watching)
-    search = {"population": 2, "elites": 1, "generations": 2, "seeds": 20}
-    tune(TUNED_FOR[0], Fixed.name, search, episodes=1)
-    holdout = deal_at(get_task(TUNED_FOR[0]), SPLITS["holdout"][0]).item
-    assert len(set(met)) > 40
-    assert not any(is_unseen_listing(item) for item in met if item != holdout)
-
-
 def test_training_and_searches_stop_before_the_games_that_judge_them():
     met = set()
     with pytest.raises(ValueError, match="games has too few training seeds"):
@@ -101,9 +69,9 @@ def test_training_and_searches_stop_before_the_games_that_judge_them():
 
 
 def test_what_is_learnt_is_judged_and_reported_on_games_that_nothing_learns_from():
-    parts = (TRAINED, JUDGED, PLAYED, SPLITS["holdout"])
+    parts = (TRAINED, PLAYED, SPLITS["holdout"])
     assert sum(map(len, parts)) == len(set().union(*parts))
-    assert set().union(*parts[:3]) == set(SPLITS["train"])
+    assert set().union(*parts[:2]) == set(SPLITS["train"])
 
 
 # The gap to the optimum ---------------------------------------------------------------------------
@@ -148,49 +116,6 @@ def test_the_parts_sum_to_the_gap_and_the_planner_plays_along():
     assert linear["adopted"] != bayesian["adopted"]
     (alone,) = gap.gap(("linear",), episodes=5, workers=1)["rows"]
     assert alone == linear
-
-
-# Regret on fixed positions ------------------------------------------------------------------------
-
-COUNT = 24
-
-
-@pytest.fixture(scope="module")
-def judged() -> Judged:
-    return Judged.of(COUNT)
-
-
-def test_the_positions_are_the_same_each_time_and_of_games_that_nothing_learns_from(judged):
-    assert [s.obs for s in judged_positions(COUNT)] == [s.obs for s in judged.positions]
-    assert {s.task for s in judged.positions} == set(JUDGED_TASKS)
-    assert len({s.turn for s in judged.positions}) > 2
-    for state in judged.positions:
-        assert state.seed in JUDGED
-        assert not is_unseen_game(get_task(state.task), state.seed)
-
-
-def test_the_judged_turn_does_not_follow_from_the_item(judged):
-    """Drawn from one stream, the place of the item in the catalogue decides the turn."""
-    places = [CATALOGUE.index(state.obs.table.item) for state in judged.positions]
-    assert abs(np.corrcoef(places, [state.turn for state in judged.positions])[0, 1]) < 0.4
-
-
-def test_the_judge_regrets_nothing_and_errors_of_the_hand_cost(judged):
-    def figures(policy):
-        rng = np.random.default_rng(0)
-        return judged.figures_of([policy(state.obs, rng) for state in judged.positions])
-
-    own = figures(PLANNER)
-    assert own["regret"]["mean"] == 0
-    assert own["price_error"] in (0, None)
-    shaken = [figures(Unsteady(PLANNER, error)) for error in (3.0, 12.0)]
-    assert 0 < shaken[0]["regret"]["mean"] < shaken[1]["regret"]["mean"]
-    assert shaken[0]["price_error"] < shaken[1]["price_error"]
-
-
-def test_a_reply_that_is_no_move_counts_as_leaving(judged):
-    silent, leaves = ([move] * COUNT for move in (None, WalkAway()))
-    assert judged.figures_of(silent) == judged.figures_of(leaves)
 
 
 def test_the_values_of_moves_are_read_off_between_prices_and_of_equal_ones_an_offer_is_made():

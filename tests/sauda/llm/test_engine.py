@@ -48,7 +48,9 @@ def tiny():
 
 @pytest.fixture(scope="module")
 def positions():
-    return [t.observation for t in rollout(get_task("bazaar/open-3"), linear, 0).trajectory("buyer")]
+    return [
+        t.observation for t in rollout(get_task("bazaar/open-3"), linear, 0).trajectory("buyer")
+    ]
 
 
 @pytest.fixture(scope="module")

@@ -16,6 +16,7 @@ from sauda.train.common import Run, Stopped
 from sauda.train.dpo import COMMON, collect, pair_instances, summarize_pairs
 from sauda.train.losses import scores_on_cpu
 from sauda.train.model import Learner, Sampled, as_sequence, tokenizer_of, trainable
+from sauda.train.people_rows import task_of
 from tests.support.models import Canned, own_moves
 
 # DPO: pairs from one position --------------------------------------------------------------------
@@ -26,7 +27,7 @@ FEW = dpo.DPOSettings(pairs=6, batch_size=3, branches=4)
 
 def bidder(*bids: int) -> Canned:
     """Bids that its seed decides, so that replies to one position differ."""
-    return Canned(lambda messages, seed: f'{{"offer":{bids[seed % len(bids)]}}}')
+    return Canned(lambda messages, seed: f'{{"raise":{bids[seed % len(bids)]}}}')
 
 
 FOUR = bidder(30, 55, 70, 90)
@@ -40,7 +41,7 @@ def test_no_reply_is_drawn_from_the_stream_that_drew_its_game(salt):
 
 @pytest.mark.slow
 def test_a_pair_is_two_replies_to_one_position_and_the_chosen_earned_more():
-    player, settings = PlayerSpec(FOUR), replace(FEW, min_gap=0.4)  # one is as small as 0.36
+    player, settings = PlayerSpec(FOUR), replace(FEW, min_gap=0.1)
     instances = [("bazaar/open-3", 40_000 + n) for n in range(12)]
     rows = list(pair_instances(settings, player, instances))
     assert [(row["task"], row["seed"]) for row in rows] == instances
@@ -49,7 +50,7 @@ def test_a_pair_is_two_replies_to_one_position_and_the_chosen_earned_more():
     for row in pairs:
         assert row["chosen"] != row["rejected"]
         assert row["gap"] >= settings.min_gap
-        game = new_game(get_task(row["task"]), row["seed"], (COMMON,))
+        game = new_game(task_of(row["task"], "training"), row["seed"], (COMMON,))
         play_games([game], player)
         assert row["chat"] in [[dict(m) for m in turn.request.messages] for turn in game.turns]
     assert rows == list(pair_instances(settings, PlayerSpec(FOUR), instances))
@@ -89,10 +90,10 @@ def test_replies_that_all_earn_the_same_stop_the_search_with_the_reason(tmp_path
 
 
 def test_a_reply_that_forfeits_is_never_chosen():
-    loses = Canned(lambda _, seed: '{"offer":130}' if seed % 2 else '{"offer":60,"say":"59"}')
+    loses = Canned(lambda _, seed: '{"raise":130}' if seed % 2 else '{"raise":60,"say":"59"}')
     instances = [("bazaar/open-3", 40_000 + n) for n in range(9)]
     rows = list(pair_instances(FEW, PlayerSpec(loses), instances))
-    assert all(row.get("chosen", '{"offer":130}') == '{"offer":130}' for row in rows)
+    assert all(row.get("chosen", '{"raise":130}') == '{"raise":130}' for row in rows)
 
 
 def test_pairs_are_learnt_as_often_as_their_grades_lie_apart():
@@ -162,17 +163,17 @@ def trainer_of(toy, tmp_path):
 def test_the_learnt_tokens_of_a_game_are_the_sampled_ones(toy):
     tokenizer = tokenizer_of(toy)
     game = new_game(get_task("bazaar/open-3"), 30_000)
-    texts = ('{"offer":20}', '{"offer": 21}', ' {"walk":true}')
+    texts = ('{"raise":20}', '{"raise": 21}', ' {"walk":true}')
     play_games([game], PlayerSpec(Bidder(tokenizer, *texts)))
     row = as_sequence(game.turns, tokenizer)
     learnt = [
         id for id, label in zip(row["input_ids"], row["labels"], strict=True) if label != -100
     ]
     text = tokenizer.decode(learnt)
-    assert text == '{"offer":20} {"walk":true}'  # the second is no canonical form
+    assert text == '{"raise":20} {"walk":true}'  # the second is no canonical form
     whole = tokenizer.decode(row["input_ids"])
-    assert completion(game.turns[1].parsed.proposal, game.turns[1].obs) == '{"offer":21}'
-    assert '{"offer":21}<|im_end|>' in whole  # as which it stands in the conversation
+    assert completion(game.turns[1].parsed.proposal, game.turns[1].obs) == '{"raise":21}'
+    assert '{"raise":21}<|im_end|>' in whole  # as which it stands in the conversation
 
 
 @pytest.mark.slow
@@ -194,7 +195,7 @@ def test_the_loss_sees_what_trl_s_own_pass_sees(toy, trainer_of):
 
     trainer = trainer_of(TOY)
     played = [new_game(get_task("bazaar/open-3"), seed) for seed in (30_000, 30_003, 30_005)]
-    texts = ('{"offer":20}', '{"offer":25,"say":"#, bolo?"}')
+    texts = ('{"raise":20}', '{"raise":25,"say":"#, bolo?"}')
     play_games(played, PlayerSpec(Bidder(tokenizer_of(toy), *texts)))
     rows = trainer.rollout_func.sequences(played)
     pairs = list(zip(rows["prompt_ids"], rows["completion_ids"], strict=True))
