@@ -31,10 +31,10 @@ doors: .venv/ready
 quick: .venv/ready
 	$(BIN)/python -m pytest -q -n 2 --dist worksteal -m "not (browser or model or slow or nightly)" --hypothesis-profile quick
 
-# Every run with a published adapter, from the base; stopped, it goes on where it was.
+# Every stage with a published adapter, from the base; stopped, it goes on where it was.
 train-mini: .venv/ready
 	$(BIN)/python -m sauda weights
-	for run in sft "sft --seed 1" distill grpo dpo people talks slips form reward \
+	for run in sft people talks grpo dpo slips form reward \
 	  "sft --game arena" "distill --game arena" "roles --role buyer" "roles --role seller" "roles --role generalist"; do \
 	  folder="$(RUNS)/$$(echo "$$run" | sed 's/ --seed /-seed/; s/ --[a-z]* /-/')"; \
 	  resume=$$([ ! -e "$$folder/run.json" ] || echo --resume); \
@@ -46,7 +46,6 @@ train-toy: .venv/ready
 	folder=$$(mktemp -d); train="$(BIN)/python -m sauda train"; toy="--model toy --out $$folder"; \
 	$$train sft $$toy/sft \
 	&& $$train sft --game arena $$toy/sft-arena \
-	&& $$train distill $$toy/distill --init-adapter "$$folder/sft/adapter" --constrained --deals-per-round 48 \
 	&& $$train distill --game arena $$toy/distill-arena --init-adapter "$$folder/sft-arena/adapter" \
 	&& $$train grpo $$toy/grpo --init-adapter "$$folder/sft/adapter" \
 	&& $$train dpo $$toy/dpo --init-adapter "$$folder/grpo/adapter" \

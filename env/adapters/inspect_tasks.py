@@ -1,6 +1,6 @@
 """Every task for Inspect (`pip install "sauda-env[inspect]"`), each under the end of its name.
 
-    inspect eval sauda_env/open --model openai/gpt-5 -T games=40
+    inspect eval sauda_env/open-3 --model openai/gpt-5 -T games=40
 
 A sample is the game of a seed, and its scores are the figures of the game. Where the whole project
 can be imported, they have the regret as well: the grade of an oracle that knows what the game

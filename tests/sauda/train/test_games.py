@@ -42,7 +42,7 @@ def test_no_reply_is_drawn_from_the_stream_that_drew_its_game(salt):
 @pytest.mark.slow
 def test_a_pair_is_two_replies_to_one_position_and_the_chosen_earned_more():
     player, settings = PlayerSpec(FOUR), replace(FEW, min_gap=0.1)
-    instances = [("bazaar/open-3", 40_000 + n) for n in range(12)]
+    instances = [("bazaar/open-3", 40_000 + n) for n in range(24)]
     rows = list(pair_instances(settings, player, instances))
     assert [(row["task"], row["seed"]) for row in rows] == instances
     pairs = [row for row in rows if "chosen" in row]
