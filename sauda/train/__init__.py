@@ -6,5 +6,5 @@ check. `selector.py` trains what is no language model.
 """
 
 # Of a player, in the order in which they are trained.
-STAGES = ("sft", "distill", "grpo", "dpo")
+STAGES = ("sft", "people", "talks", "grpo", "dpo")
 ARENA = ("sft-arena",)  # of a lab of the GPU arena

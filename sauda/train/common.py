@@ -25,7 +25,6 @@ from sauda.records.seeds import TRAINED
 from sauda.records.store import ROOT, device, digest, read_object, save, sha256, write
 from sauda.train.model import (
     ADAPTER_WEIGHTS,
-    FULL,
     TOY,
     Base,
     find_base,
@@ -81,7 +80,6 @@ class StageSettings:
     copies: ClassVar[int] = 0  # of the weights beside those that learn
     # What only some stages offer.
     init_adapter: ClassVar[str] = ""
-    full_fine_tuning: ClassVar[bool] = False
     four_bits: ClassVar[str] = "short"
     eval_games: ClassVar[int] = 0
 
@@ -109,10 +107,10 @@ class StageSettings:
     @property
     def name(self) -> str:
         """The name of the run's adapter and files, with the initial adapter if that is unusual."""
-        init, full = self.init_adapter, self.full_fine_tuning
+        init = self.init_adapter
         ordinary = init == type(self).init_adapter or "/" in init or self.model == TOY
         trained_from = "" if ordinary else init or "base"
-        return run_name(self.stage, self.model, self.game, self.seed, trained_from, full)
+        return run_name(self.stage, self.model, self.game, self.seed, trained_from)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -143,19 +141,17 @@ def run_name(
     game: str = "bazaar",
     seed: int = 0,
     trained_from: str = "",
-    full: bool = False,
 ) -> str:
     """The name of a run's adapter and files: sft, sft-arena, sft-MODEL, sft-arena-MODEL, sft-seed1.
 
     The small model, the bazaar and the seed 0 are left out of the name. `trained_from` is the
-    stage whose adapter the run trains further, where it is another than usual: grpo-from-distill.
-    It comes last, since it may have a seed of its own. `full` says that all weights learn.
+    stage whose adapter the run trains further, where it is another than usual: grpo-from-people.
+    It comes last, since it may have a seed of its own.
     """
     parts = (
         stage,
         "" if game == "bazaar" else game,
         "" if model == "mini" else Path(model).name,
-        "full" if full else "",
         f"seed{seed}" if seed else "",
         trained_from and f"from-{trained_from}",
     )
@@ -189,13 +185,12 @@ def start_run(settings: StageSettings, folder: Path | None, resume: bool) -> Run
         snapshot_download(settings.hub_model_id, local_dir=folder)
     keep_settings(folder, asdict(settings) | {"begins with": init}, resume)
     torch.set_num_threads(settings.threads)
-    full = settings.full_fine_tuning
     base = find_base(
         settings.model,
         folder,
         settings.per_device_train_batch_size,
-        settings.copies + (FULL if full else 0),
-        "never" if full else settings.four_bits,
+        settings.copies,
+        settings.four_bits,
     )
     return Run(settings, folder, base, resume, init)
 
@@ -307,8 +302,6 @@ def training_arguments(run: Run) -> dict[str, Any]:
         "save_total_limit": None if settings.eval_games else 2,  # each plays games at the end
         "seed": settings.seed,
         "use_cpu": on_cpu,
-        # bf16 weights compute as they are, with their adapter in fp32; fp32 ones compute in bf16
-        "bf16": settings.full_fine_tuning and not on_cpu,
         "activation_checkpointing": base.checkpointing,
         "dataloader_pin_memory": not on_cpu,
         "report_to": settings.report_to,

@@ -17,7 +17,7 @@ from typing import Any
 
 from sauda.games.adapter import ModelTurn
 from sauda.llm import model as llm_model
-from sauda.llm.engine import Decoder, JointDecoder, Sampling, generation_mode, prompt_ids, replies
+from sauda.llm.engine import JointDecoder, Sampling, generation_mode, prompt_ids, replies
 from sauda.llm.model import ADAPTER_CONFIG, free_memory
 from sauda.llm.model import Model as ServedModel
 from sauda.llm.types import Messages, Reply, Schema
@@ -30,7 +30,6 @@ ROW = 1.2  # times the weights: one row's activations; 16 on the small model too
 CHECKPOINTED = 2.0  # times the weights, activations computed again where they are needed
 FOUR_BITS = ("short", "gpu", "always")  # on a GPU short of memory, on any GPU, also on a CPU
 ADAPTER_WEIGHTS = "adapter_model.safetensors"
-FULL = 7  # times the weights in bf16: them, their gradients and two moments in fp32, less one copy
 
 
 @dataclass(frozen=True)
@@ -159,65 +158,41 @@ def peft_config(lora: LoRA, dropout: float = 0.0) -> Any:
     )
 
 
-def trainable(base: Base, adapter: Path | None, whole: bool = False) -> Any:
+def trainable(base: Base, adapter: Path | None) -> Any:
     """The base's network with a trainable adapter: a new one, or the one in a folder.
 
-    If `whole`, all weights learn, in fp32, an adapter merged into them. Raises CannotLoad where the
-    adapter was trained on other weights or is damaged.
+    Raises CannotLoad where the adapter was trained on other weights or is damaged.
     """
     from peft import get_peft_model
 
-    if adapter is not None:
-        llm_model.check_base(adapter, base.weights)
-    if whole:
-        return llm_model.read_network(base.weights.folder, adapter, "fp32", base.device)
     if adapter is None:
         return get_peft_model(read_base(base), peft_config(LoRA()))
+    llm_model.check_base(adapter, base.weights)
     network = llm_model.with_adapter(read_base(base), adapter, learns=True)
     # checkpoints look there for the base's config, and need not ask the Hub
     network.peft_config["default"].base_model_name_or_path = str(base.weights.folder)
     return network
 
 
-def is_adapted(network: Any) -> bool:
-    """Whether a PEFT adapter is trained, and not the whole network."""
-    return hasattr(network, "peft_config")
-
-
 def load_served(learnt: Path, base: Base, threads: int) -> ServedModel:
     """The base with the adapter in a folder merged into it, as the page serves it.
 
-    A folder without an adapter holds a whole network. On a GPU prompts are read together.
+    On a GPU prompts are read together.
     """
-    if (learnt / ADAPTER_CONFIG).exists():
-        name = f"{BASES.get(base.name, base.weights.folder)}+{learnt}"
-        served = llm_model.load(name, threads=threads)
-        if served.device == "cpu":
-            return served
-        network, precision, digest = served.decoder.network, served.precision, served.sha256
-    else:
-        name, precision, digest = str(learnt), base.precision, sha256(learnt / llm_model.WEIGHTS)
-        network = llm_model.read_network(learnt, None, base.precision, base.device)
-    on_cpu = base.device == "cpu"
-    decoder = (Decoder if on_cpu else JointDecoder)(
-        network, tokenizer_of(base), reuses_prefix=on_cpu
-    )
-    return ServedModel(decoder, name, precision, base.weights.origin, digest)
+    name = f"{BASES.get(base.name, base.weights.folder)}+{learnt}"
+    served = llm_model.load(name, threads=threads)
+    if served.device == "cpu":
+        return served
+    decoder = JointDecoder(served.decoder.network, tokenizer_of(base), reuses_prefix=False)
+    return ServedModel(decoder, name, served.precision, base.weights.origin, served.sha256)
 
 
 def save_adapter(network: Any, folder: Path, base: Base, about: Mapping[str, Any]) -> None:
-    """Write the trained weights in half precision, with `about` and its base's hash.
-
-    That is the adapter of a PEFT `network`, or all of another one.
-    """
+    """Write the adapter of a PEFT network in half precision, with `about` and its base's hash."""
     import torch
     from safetensors.torch import load_file, save
 
     trained = {"base": base.name, "base_sha256": base.weights.sha256, **about}
-    if not is_adapted(network):
-        network.to(torch.bfloat16).save_pretrained(folder)
-        write_bytes(folder / llm_model.TRAINED, (json.dumps(trained, indent=1) + "\n").encode())
-        return
     network.save_pretrained(folder, selected_adapters=["default"])  # not the reference beside it
     numbers = {name: x.to(torch.float16) for name, x in load_file(folder / ADAPTER_WEIGHTS).items()}
     write_bytes(folder / ADAPTER_WEIGHTS, save(numbers, metadata={"format": "pt"}))
@@ -230,13 +205,9 @@ def save_adapter(network: Any, folder: Path, base: Base, about: Mapping[str, Any
 
 
 def read_adapter(network: Any, folder: Path) -> None:
-    """Load the trained weights in `folder` into `network`: its adapter, or all of it."""
+    """Load the adapter in `folder` into `network`."""
     from peft import load_peft_weights, set_peft_model_state_dict
-    from safetensors.torch import load_model
 
-    if not is_adapted(network):
-        load_model(network, folder / llm_model.WEIGHTS)
-        return
     set_peft_model_state_dict(network, load_peft_weights(str(folder)))
 
 
@@ -305,9 +276,6 @@ def _merge(network: Any, served: Any) -> None:
     import torch
     from peft.tuners.lora import LoraLayer
 
-    if not is_adapted(network):
-        served.load_state_dict(network.state_dict())
-        return
     with torch.no_grad():
         for name, module in network.get_base_model().named_modules():
             if isinstance(module, LoraLayer):

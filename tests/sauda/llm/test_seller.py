@@ -7,7 +7,21 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pytest
 
-from env import TYPES, EndReason, Item, Offer, get_task, market, rollout, rupees, speech
+from env import (
+    TYPES,
+    Accept,
+    EndReason,
+    Item,
+    Offer,
+    WalkAway,
+    corpus,
+    ear,
+    get_task,
+    market,
+    rollout,
+    rupees,
+    speech,
+)
 from panels.haggle import game_view, opponents, words
 from panels.haggle.conversation import play_text
 from sauda.experiments.seller_games import BUYERS as HARD
@@ -23,7 +37,6 @@ from sauda.llm.seller import (
     brief,
     decide_move,
     example_of,
-    hear,
     seat_persona,
     show_example,
     text_faults,
@@ -36,6 +49,7 @@ from sauda.sessions.bazaar import after_reply, answer, request, start
 from tests.support.cases import rows
 
 OPEN = get_task("bazaar/open-3")
+LEAVES = corpus.pick("en", "evaluation", "walk", "patience", 0.0, None)
 JACKET = Item("leather bomber jacket", "Textiles and clothing", "very_good", 2000)
 WORDS = [tuple(row.values()) for row in rows("seller_words.csv")]
 SAYS = {
@@ -48,8 +62,14 @@ SAYS = {
 
 
 def decision(kind: str, item: Item = JACKET, price: float = 1850, says: str = "") -> Decision:
-    price = None if kind == "walk" else price
-    return Decision(Offer(1850, "₹1,850."), kind, price, item, 1, SAYS[says])
+    if kind == "walk":
+        action, price, reason = WalkAway(LEAVES), None, "patience"
+    elif kind == "accept":
+        action, reason = Accept("Done, ₹1,850."), ""
+    else:
+        line = corpus.line(SAYS[says], 1850, None, 0.0, "en", "evaluation", item)
+        action, reason = Offer(1850, line), ""
+    return Decision(action, kind, price, item, 1, SAYS[says], reason=reason)
 
 
 class Says:
@@ -98,7 +118,7 @@ class Pitches:
 
     def __call__(self, obs, rng):
         price = round((0.45 + 0.03 * obs.round) * obs.opening_ask)
-        line = speech.buyer_line(self.act, 9 * obs.table.item.list_price // 10, 0.0)
+        line = corpus.buyer_line(self.act, 9 * obs.table.item.list_price // 10, 0.0)
         return Offer(price, line if obs.round == 1 else "")
 
 
@@ -112,14 +132,14 @@ def test_the_seller_answers_the_act_of_the_buyer_and_no_other_answer_passes(kind
             if not isinstance(decided.action, Offer):
                 continue
             answered += 1
-            heard = hear(decided.action.message, decided)
-            assert (decided.act, heard.reaction) == (act, decided.says.reaction)
+            meant, heard = decided.says, ear.hear(decided.action.message)
+            assert decided.act == act
             if act in speech.QUESTIONS:
-                assert f"ask_{heard.topic}" == act
+                assert f"ask_{meant.topic}" == act
             elif act == "insult" or market.KEYS[kind] != act:
-                assert heard.reaction in ("annoyed", "flat", "caught")
+                assert meant.reaction in ("annoyed", "flat", "caught")
             else:
-                assert heard.reaction in ("pleased", "flat", "caught")
+                assert meant.reaction in ("pleased", "flat", "caught")
             if heard.topic or heard.reaction not in ("", "flat"):
                 assert text_faults(f"I ask {rupees(decided.price)}.", decided)
     assert answered
@@ -165,7 +185,8 @@ def opening():
     task = sold_by(OPEN, Says("?"), item=JACKET)
     for seed in range(40):
         obs = rollout(task, BUYERS["linear"], seed).trajectory("seller")[0].observation
-        if not decide_move(obs).says.topic:
+        decided = decide_move(obs)
+        if not ear.hear(decided.action.message).topic:
             return obs
     raise AssertionError("every opening makes a claim")
 

@@ -222,7 +222,6 @@ def start_training(folder: Path, stage: str, *options: str) -> subprocess.Popen:
 
 STAGES_WITH_KILLS = {  # the steps after which a run is killed, and its options
     "sft": ((3, 8, 12, 17, 23), ["--rows", "104", "--per-device-train-batch-size", "4"]),
-    "distill": ((2, 5), ["--per-device-train-batch-size", "8"]),
     "grpo": ((1, 2), []),
     "dpo": ((1, 2), []),
     "roles": ((1, 5), ["--gradient-accumulation-steps", "1"]),
