@@ -2,7 +2,7 @@
 
 import argparse
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -161,12 +161,18 @@ def spec_of(options: argparse.Namespace) -> Any:
 
     tasks = tuple(dict.fromkeys(options.tasks or FAMILIES[options.family]))
     game = EvaluationSpec(tasks, ()).game()
-    policies = tuple(dict.fromkeys(options.policies or scripts_of(get_task(tasks[0]))))
+    policies = tuple(dict.fromkeys(options.policies or scripts_for(tasks)))
     baseline = game.baseline if game.baseline in policies else policies[0]
     episodes = game.episodes if options.episodes is None else options.episodes
     spec = EvaluationSpec(tasks, policies, options.split, episodes, baseline)
     spec.seeds(), spec.check()
     return spec
+
+
+def scripts_for(tasks: Sequence[str]) -> tuple[str, ...]:
+    """The scripts that play every one of some tasks."""
+    first, *others = (scripts_of(get_task(name)) for name in tasks)
+    return tuple(name for name in first if all(name in other for other in others))
 
 
 def file_of(spec: Any, out: str | None) -> str:
@@ -193,7 +199,7 @@ def file_of(spec: Any, out: str | None) -> str:
 def whole_family(spec: Any) -> str | None:
     """The family whose tasks and policies are all evaluated, if one is."""
     for family, tasks in FAMILIES.items():
-        if spec.tasks == tuple(tasks) and spec.policies == tuple(scripts_of(get_task(tasks[0]))):
+        if spec.tasks == tuple(tasks) and spec.policies == scripts_for(tasks):
             return family
     return None
 

@@ -198,7 +198,7 @@ def open_with(generate):
 
 
 def test_a_text_that_differs_is_asked_for_again_with_another_seed():
-    line = f"I ask {rupees(decide_move(opening()).price)} for this jacket."
+    line = f"I want {rupees(decide_move(opening()).price)} for the jacket."
     says = Says("₹900!", line)
     turn = open_with(says)
     assert (turn.action.message, turn.parsed.source) == (line, "says")
