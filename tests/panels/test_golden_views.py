@@ -136,7 +136,7 @@ def test_a_visitor_sees_the_same_of_a_bargain_of_the_day_and_of_a_friends(langua
 
 @pytest.mark.parametrize("language", [ENGLISH, HINGLISH, HINDI])
 def test_a_visitor_sees_the_same_of_a_recorded_pair_before_and_after_the_guess(language: str):
-    rows = rows_by_policy(load("evaluation/model-comparison.json"), "bazaar/open-3")
+    rows = rows_by_policy(load("evaluation/model-comparison.json"), "bazaar/people")
     with gr.Blocks():
         page = spot.SpotPage(True)
     pairs = pairs_with(find_untrained(rows), load(PAIRS))

@@ -134,7 +134,7 @@ def drawn(figure) -> str:
 
 def test_before_anybody_entered_and_without_a_file_the_measured_rows_stand_alone(board, measured):
     parts = show(OPEN, measured["bazaar"])
-    assert "No agent has entered the older market yet" in parts["verdict"]
+    assert "No agent has entered the market of free words yet" in parts["verdict"]
     assert "best measured: " in parts["verdict"]
     names = [buyer_name(name) for name in (LISTENER, BAYESIAN, TALKS)]
     assert all(name in drawn(parts["figure"]) for name in names)
@@ -153,7 +153,7 @@ def test_an_entry_stands_as_text_in_the_verdict_the_figure_and_the_table(board, 
     entered(board, "one that is being played")
     parts, name = show(OPEN, measured["bazaar"]), "9 &lt;b&gt;bold&lt;/b&gt;"
     (entry,) = board.entries(OPEN, rules_of(OPEN))
-    assert f"In the older market, “{name}” is the one entry with" in parts["verdict"]
+    assert f"In the market of free words, “{name}” is the one entry with" in parts["verdict"]
     assert name in drawn(parts["figure"])
     frame = parts["numbers"].data
     assert (frame["policy"][0], frame["mean"][0]) == (f"agent: {NAME}", entry.grade.mean)

@@ -70,8 +70,8 @@ def trained(**gains: tuple[float, float, float]) -> Artifact:
     """The served stage with these gains over the base, by the name of the task."""
     rows = []
     for task, gain in gains.items():
-        rows.append(model_row(f"bazaar/{task}", "mini", metric(0.1)))
-        rows.append(model_row(f"bazaar/{task}", TALKS, metric(0.1 + gain[1], gain)))
+        rows.append(model_row(f"bazaar/{task}-3", "mini", metric(0.1)))
+        rows.append(model_row(f"bazaar/{task}-3", TALKS, metric(0.1 + gain[1], gain)))
     return comparison(rows)
 
 
@@ -95,9 +95,9 @@ def wrapped(bare: float = 0.2, **adds: float) -> Artifact:
     The served stage alone wins `bare` in every game.
     """
     alone = [0.1, 0.3, 0.2, 0.4]
-    rows = [model_row(f"bazaar/{task}", TALKS, metric(bare)) for task in adds]
+    rows = [model_row(f"bazaar/{task}-3", TALKS, metric(bare)) for task in adds]
     grades = {
-        f"bazaar/{task}": {"null+steering": alone, TALKS: [bare] * 4,
+        f"bazaar/{task}-3": {"null+steering": alone, TALKS: [bare] * 4,
                            f"{TALKS}+steering": [grade + more for grade in alone]}
         for task, more in adds.items()
     }  # fmt: skip
@@ -120,9 +120,9 @@ def labs(grade: Metric | None) -> Artifact:
 def training_cases() -> Iterator[tuple[str, Verdict]]:
     for first in SIGNS:
         for second in SIGNS:
-            yield f"{first}, {second}", training.verdict(trained(open=first, rushed=second))
-    rows = [model_row(OPEN, "mini", metric(0.1)), model_row(OPEN, "mini+talks", metric(0.2, ABOVE))]
-    yield "not served", training.verdict(comparison(rows, [step(OPEN, "mini+talks", ABOVE)]))
+            yield f"{first}, {second}", training.verdict(trained(open=first, mute=second))
+    rows = [model_row(OPEN, "mini", metric(0.1)), model_row(OPEN, "mini+dpo", metric(0.2, ABOVE))]
+    yield "not served", training.verdict(comparison(rows, [step(OPEN, "mini+dpo", ABOVE)]))
     classic = [model_row(CLASSIC, TALKS, metric(0.2, ABOVE))]
     yield "classic tasks alone", training.verdict(comparison(classic))
 
@@ -161,9 +161,9 @@ def gap_cases() -> Iterator[tuple[str, Verdict]]:
 
 def wrapper_cases() -> Iterator[tuple[str, Verdict]]:
     for bare, adds in ((0.2, 0.1), (0.5, 0.0), (0.05, -0.1), (0.25, 0.0)):
-        artifact = wrapped(bare, open=adds, rushed=adds)
+        artifact = wrapped(bare, open=adds, mute=adds)
         yield f"alone {bare}, around it {adds:+}", training.wrapper_verdict(artifact)
-    yield "one task alone", training.wrapper_verdict(wrapped(open=0.1, rushed=0.0))
+    yield "one task alone", training.wrapper_verdict(wrapped(open=0.1, mute=0.0))
     for missing in (TALKS, f"{TALKS}+steering"):
         artifact = wrapped(open=0.1)
         del artifact.data.episodes[OPEN][missing]
