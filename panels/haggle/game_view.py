@@ -40,7 +40,6 @@ from sauda.sessions.bazaar import Action, Game, quick_moves
 
 HTML = macros("haggle")
 IN_ENGLISH = translator(ENGLISH)
-SEGMENT = re.compile(r"[^.!?,।]*(?:[.!?,।]+(?=\s|$)|$)")
 AGAIN = ":again"  # of a quick move's name, once a move was asked back
 PARTS = ("style", "mood", "claim", "candour")
 
@@ -285,13 +284,7 @@ def findings(lines: Sequence[str]) -> list[Finding]:
     """What was heard in a seller's lines, of each part the newest."""
     found: dict[str, Finding] = {}
     for number, line in enumerate(lines):
-        heard: dict[str, Finding] = {}
-        for one in _in_line(line):
-            before = heard.get(one.part)
-            if one.part == "style" and before:  # the phrase may have a comma
-                phrase = line[before.start : one.start + len(one.phrase)]
-                one = one if "₹" in phrase else replace(before, phrase=phrase)
-            heard[one.part] = one
+        heard = {one.part: one for one in _in_line(line)}
         if number + 1 < len(lines):
             heard = {part: replace(one, start=None) for part, one in heard.items()}
         if "claim" in heard:  # an older mark belongs to the older claim
@@ -301,25 +294,24 @@ def findings(lines: Sequence[str]) -> list[Finding]:
 
 
 def _in_line(line: str) -> Iterator[Finding]:
-    whole = ear.hear(line)
-    claim = ""
-    for match in SEGMENT.finditer(line):
-        text = match[0].strip()
-        if not text:
-            continue
-        start = match.start() + match[0].index(text)
-        one, marked = ear.hear(text), ear.hear(f"{claim}, {text}") if claim else None
-        if whole.style and one.style == whole.style:
-            yield Finding("style", f"style_{one.style}", text, start)
-        if whole.reaction and one.reaction == whole.reaction:
-            yield Finding("mood", f"mood_{one.reaction}", text, start)
-        if whole.topic and (one.topic, one.content) == (whole.topic, whole.content):
-            claim = text.rstrip(".!?,।")
-            yield Finding("claim", f"claim_{one.topic}_{one.content}", text, start, one.cost)
-            if whole.mark == "plain":
-                yield Finding("candour", "candour_plain", text, start)
-        elif marked and whole.mark != "plain" and marked.mark == whole.mark:
-            yield Finding("candour", f"candour_{marked.mark}", text, start)
+    whole, start = ear.hear(line), 0
+    for sentence in re.split(r"(?<=[.!?।])\s+", line):
+        start = line.index(sentence, start)
+        one = ear.hear(sentence)
+        if one.style and one.style == whole.style:
+            yield Finding("style", f"style_{one.style}", sentence, start)
+        if one.reaction and one.reaction == whole.reaction:
+            yield Finding("mood", f"mood_{one.reaction}", sentence, start)
+        if one.topic and (one.topic, one.content) == (whole.topic, whole.content):
+            claim, comma, tail = sentence.rpartition(", ")
+            named = f"claim_{one.topic}_{one.content}"
+            if one.mark == "plain":
+                yield Finding("claim", named, sentence, start, one.cost)
+                yield Finding("candour", "candour_plain", sentence, start)
+            else:
+                yield Finding("claim", named, claim, start, one.cost)
+                place = start + len(claim) + len(comma)
+                yield Finding("candour", f"candour_{one.mark}", tail, place)
 
 
 def reading(game: Game, words: Sequence[str], translate: Translate) -> Markup | str:

@@ -4,7 +4,7 @@ from dataclasses import asdict
 
 from markupsafe import Markup
 
-from env import Accept, IllegalAction, Offer, rupees
+from env import Accept, IllegalAction, Offer, corpus, ear, rupees
 from env.language.money import price as price_in
 from panels.haggle.conversation import tell_move, with_extras
 from panels.haggle.game_view import HTML, chart
@@ -13,7 +13,6 @@ from panels.haggle.words import ENGLISH, Translate, Trouble
 from panels.ui.look import note, with_minus_signs
 from panels.ui.offers import SMALL
 from panels.ui.provenance import missing
-from sauda.language.lines import translate_phrases
 from sauda.policies.values import difficulty
 from sauda.records.kinds import ArtifactError
 from sauda.sessions import bazaar, nerves
@@ -108,7 +107,9 @@ def _tell(action: Action, move: OwnMove, translate: Translate, language: str) ->
     """A move in the place of an own one, with its words."""
     obs = move.turn.observation
     if isinstance(action, Offer):
-        said = translate_phrases(action.message, language) if action.message else ""
+        said, (act, named) = action.message, ear.act_in(action.message)
+        if act and obs.agent != "seller":
+            said = corpus.buyer_line(act, named, 0.0, language, obs.table.item)
         price = rupees(action.price) + with_extras(action.extras, translate)
         return price + (f" “{said}”" if said else "")
     if isinstance(action, Accept):

@@ -45,7 +45,7 @@ class Simplest(Record):
 
 def training_task() -> Task:
     """The task with sellers that say training sentences."""
-    return market.market_task("open-3", replace(market.MARKETS_3["open-3"], use="training"))
+    return market.market_task("open-3", replace(market.MARKETS["open-3"], use="training"))
 
 
 def search(

@@ -18,8 +18,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from env import Accept, Offer, Table, WalkAway, ear, rupees
-from env.bazaar.speech import Speech
+from env import Accept, Offer, Table, WalkAway, ear, rupees, speech
 from env.language import money
 from env.language.numerals import words
 from sauda.language import phrases, read_rows
@@ -296,7 +295,7 @@ def _market_words(words: str, decided: Decided) -> str:
             prices = [rupees(mention.amount) for mention in money.prices(sentence)]
             if not isinstance(decided.action, Offer):
                 return ""
-            if len(prices) > 1 or ear.hear(sentence) != Speech():
+            if len(prices) > 1 or ear.hear(sentence) != speech.Speech():
                 return words
             sentence = f"{prices[0]}{'।' if decided.language == HINDI else '.'}" if prices else ""
         parts.append(sentence)

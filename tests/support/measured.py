@@ -20,7 +20,7 @@ SEEDS = 10
 
 
 PLAYERS = {
-    "high": PlayerSpec(bids(48, step=6, act="Come, chai first.")),
+    "high": PlayerSpec(bids(48, step=6, act="You have a lovely shop here.")),
     "shaky": PlayerSpec(bids(40, garbage=3)),
     "steered": PlayerSpec(bids(40), wrapper=WRAPPERS["steering"]),
 }

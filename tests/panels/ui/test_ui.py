@@ -80,7 +80,7 @@ def test_html_parts_escape_what_they_are_given(part):
 def test_every_task_has_a_title_of_its_own_and_counts_rounds_from_1():
     assert set(TASK_TITLES) == set(TASKS)
     assert len(set(TASK_TITLES.values())) == len(TASK_TITLES)
-    assert task_choices(["bazaar/open-3"]) == [("Older market", "bazaar/open-3")]
+    assert task_choices(["bazaar/open-3"]) == [("Market of free words", "bazaar/open-3")]
     assert task_title("none/such") == "none/such"
     assert "in round 1" in TASKS["arena/market_round"].about  # the engine's count, from 0
     assert task_about("arena/market_round").endswith("the first in round 2.")

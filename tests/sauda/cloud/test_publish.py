@@ -76,11 +76,11 @@ def test_a_recorded_game_can_be_played_again_from_its_row(dataset):
 
 
 def test_a_model_goes_with_its_results_and_where_they_come_from(tmp_path, capsys):
-    ordered = ["publish", "model", "sft", "--folder", str(tmp_path), "--dataset", "me/games"]
+    ordered = ["publish", "model", "talks", "--folder", str(tmp_path), "--dataset", "me/games"]
     assert sauda_command(ordered) == 0
     assert "a dry run" in capsys.readouterr().out
     weights = "adapter_model.safetensors"
-    assert sha256(tmp_path / weights) == sha256(ADAPTERS / "sft" / weights)
+    assert sha256(tmp_path / weights) == sha256(ADAPTERS / "talks" / weights)
     assert front_matter(tmp_path)["datasets"] == ["me/games"]
     data = load("evaluation/model-comparison.json").data
     grades = {row.task: row.grade.mean for row in data.rows if row.policy == "mini+talks"}

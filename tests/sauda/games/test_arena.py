@@ -12,7 +12,6 @@ from sauda.policies import LABS
 from sauda.train.teacher_rows import (
     ArenaRowSettings,
     arena_rows,
-    kind_of,
     summarize_rows,
     teach_arena,
 )
@@ -102,7 +101,7 @@ def test_a_row_is_a_state_and_the_experts_action_there():
 def test_the_teachers_action_is_learnt_where_another_policy_moves():
     config = ArenaRowSettings(behaviour=(("wait", 1.0),), rows=20, tasks=(TASK.name,))
     rows = arena_rows(config)
-    assert {kind_of(row.labels[0]) for row in rows} - {"wait"}  # though every move made was to wait
+    assert not all('"wait"' in row.labels[0] for row in rows)  # though every move made was to wait
     assert {row.deal for row in rows} == {0, 1, 2, 3, 4}  # five waits, and the rounds are out
 
 

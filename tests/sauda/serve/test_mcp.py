@@ -173,9 +173,9 @@ def test_the_text_of_an_answer_is_the_game_alone_and_foreign_words_have_a_gloss(
 
 
 def test_a_gloss_means_the_same_and_a_price_alone_needs_none():
-    assert gloss("दाम तय है।", "en") == "Rate is rate."
-    assert gloss("Rate is rate.", "hi") == "दाम तय है।"
-    assert [gloss("₹760.", "hi"), gloss("Rate is rate.", "en")] == ["", ""]
+    assert gloss("चलो, ₹600 पक्का।", "en") == "Done, ₹600."
+    assert gloss("Done, ₹600.", "hi") == "चलो, ₹600 पक्का।"
+    assert [gloss("₹760.", "hi"), gloss("Done, ₹600.", "en")] == ["", ""]
 
 
 def test_the_view_is_one_document_that_loads_nothing_and_has_the_colours_of_the_page():
