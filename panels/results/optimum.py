@@ -26,7 +26,7 @@ from panels.ui.terms import capital, list_names, short, task_title
 from sauda.experiments.gap import Gap
 from sauda.experiments.scripts import Exploits
 from sauda.experiments.worth import BOUND as TOLD
-from sauda.experiments.worth import SPOKEN, Worth
+from sauda.experiments.worth import OTHER_TYPE, SPOKEN, Worth
 from sauda.players import LEAVE, PLANNERS, TUNED, buyer_name, policy_label
 from sauda.policies.values import GAP
 from sauda.records.store import Artifact
@@ -144,7 +144,8 @@ def words_verdict(data: Worth) -> Verdict:
     lines = [
         f"{task_title(f'bazaar/{at}')}: both {told[at, 'both', 'all']}, reading alone"
         f" {told[at, 'reading', 'all']}, speaking alone {told[at, 'speaking', 'all']};"
-        f" both with a fifth of what is heard misread {told[at, 'both, 20 % misread', 'all']}."
+        f" both with a fifth of what is heard misread {told[at, 'both, 20 % misread', 'all']},"
+        f" with sellers that say what another type would {told[at, OTHER_TYPE, 'all']}."
         for at in SPOKEN
     ]
     types = (f"{name} {told[SPOKEN[0], 'both', name]}" for name in TYPES)
