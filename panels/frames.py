@@ -284,13 +284,14 @@ def players(data: Gap) -> Table:
 
 
 def exploits(data: Exploits, below: Markup) -> Table:
-    """Odd and dishonest ways to play beside the best honest script."""
+    """Odd and dishonest ways to play beside the planner, and what their words gain."""
     lines = [
-        {"way to play": row.what, "n": data.n, "mean grade": row.grade,
-         "less the best honest script": row.gain}
-        for row in sorted(data.rows, key=lambda row: -row.grade.mean)
+        {"task": task_title(row.task), "way to play": row.what, "n": data.n,
+         "mean grade": row.grade, "less the planner": row.gain, "less its own silence": row.words}
+        for row in sorted(data.rows, key=lambda row: -row.gain.mean)
     ]  # fmt: skip
-    return Table("exploits", lines, below, FORM, forms={"less the best honest script": GAIN})
+    forms = {"less the planner": GAIN, "less its own silence": GAIN}
+    return Table("exploits", lines, below, FORM, forms=forms)
 
 
 def by_difficulty(data: Gap, below: Markup) -> Table:

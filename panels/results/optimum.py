@@ -24,9 +24,9 @@ from panels.ui.provenance import provenance
 from panels.ui.tables import whisker_rows, with_interval
 from panels.ui.terms import capital, list_names, short, task_title
 from sauda.experiments.gap import Gap
-from sauda.experiments.scripts import Exploits
+from sauda.experiments.scripts import LEAST_PAY, Exploit, Exploits
 from sauda.experiments.worth import BOUND as TOLD
-from sauda.experiments.worth import SPOKEN, Worth
+from sauda.experiments.worth import OTHER_TYPE, SPOKEN, Worth
 from sauda.players import LEAVE, PLANNERS, TUNED, buyer_name, policy_label
 from sauda.policies.values import GAP
 from sauda.records.store import Artifact
@@ -77,9 +77,23 @@ def games_by_difficulty(data: Gap) -> Markup:
 
 
 def exploits(data: Exploits) -> Markup:
-    """Whether any exploit beats the best honest script by more than noise."""
-    paying = [f"“{row.what}”" for row in data.rows if side(row.gain) == "above"]
-    return HTML.exploits(len(data.rows), data.tried, list_names(paying))
+    """Whether any exploit beats the planner, or gains by words that mean nothing."""
+    beating = [name_exploit(row) for row in data.rows if side(row.gain) == "above"]
+    spoken = [row for row in data.rows if row.words]
+    paying = [
+        name_exploit(row)
+        for row in spoken
+        if not row.means and side(row.words) == "above" and row.words.mean > LEAST_PAY
+    ]
+    most = max(spoken, key=lambda row: row.words.mean)
+    gain = f"{with_interval(most.words, GAIN)}, by {name_exploit(most)}"
+    ways = len({row.what for row in data.rows})
+    return HTML.exploits(ways, data, list_names(beating), list_names(paying), LEAST_PAY, gain)
+
+
+def name_exploit(row: Exploit) -> str:
+    """A way to play and its task, within a sentence."""
+    return f"“{row.what}” ({short(row.task)})"
 
 
 def optimum_answer(gap: Artifact, tried: Artifact) -> Answer:
@@ -144,7 +158,8 @@ def words_verdict(data: Worth) -> Verdict:
     lines = [
         f"{task_title(f'bazaar/{at}')}: both {told[at, 'both', 'all']}, reading alone"
         f" {told[at, 'reading', 'all']}, speaking alone {told[at, 'speaking', 'all']};"
-        f" both with a fifth of what is heard misread {told[at, 'both, 20 % misread', 'all']}."
+        f" both with a fifth of what is heard misread {told[at, 'both, 20 % misread', 'all']},"
+        f" with sellers that say what another type would {told[at, OTHER_TYPE, 'all']}."
         for at in SPOKEN
     ]
     types = (f"{name} {told[SPOKEN[0], 'both', name]}" for name in TYPES)

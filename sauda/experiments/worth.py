@@ -1,7 +1,8 @@
 """What words are worth where any words count: in the third market and with people.
 
 The planner of each task plays every seed with its ears and its mouth open or shut, with ears that
-slip, and with ears that hear another sentence than was said. All sellers say evaluation sentences.
+slip, and with ears that hear another sentence than was said; and with sellers that say what one of
+another type would say in their place. All sellers say evaluation sentences.
 Differences are paired by seed, over all games, by type of the seller and by its language. By the
 kind of its sentences they come from games in which sellers say sentences of one kind alone; who
 neither reads nor speaks plays alike whatever they say.
@@ -16,7 +17,22 @@ from typing import Any
 
 import numpy as np
 
-from env import Instance, Policy, Task, corpus, ear, get_task, market, speech
+from env import (
+    Accept,
+    Instance,
+    Observation,
+    Offer,
+    Policy,
+    Task,
+    WalkAway,
+    corpus,
+    ear,
+    get_task,
+    market,
+    rupees,
+    speech,
+    with_seller_type,
+)
 from sauda.experiments.base import experiment
 from sauda.played import grades, play_cells, round_all
 from sauda.players import planners_of, scripts_of
@@ -38,6 +54,7 @@ Cell = tuple[str, str]  # a market and a player
 SWITCHES = {"silent": "bayesian", "reads": "reader", "speaks": "speaker", "both": "listener"}
 SCRIPTS = ("boulware", "linear", "conceder")
 BOUND = "told the seller"
+OTHER_TYPE = "both, words of another type"
 # What is compared: what it is the worth of, the player with it, the player without it.
 WORTH = (
     ("reading", "reads", "silent"),
@@ -46,6 +63,7 @@ WORTH = (
     ("packages, silently", "silent", "prices alone"),
     ("the costs told", "told the costs", "both"),
     ("reading, permuted", "reads, permuted", "silent"),
+    (OTHER_TYPE, OTHER_TYPE, "silent"),
     ("both, 10 % misread", "both, 10 % misread", "silent"),
     ("both, 20 % misread", "both, 20 % misread", "silent"),
 )
@@ -115,6 +133,46 @@ def task_of(name: str) -> Task:
     return replace(task, opponents={"seller": says})
 
 
+@dataclass(frozen=True)
+class InOtherWords:
+    """A seller that prices, sells and leaves as it is, and speaks as one of another type would.
+
+    `other` holds its private values with that type. Where such a seller would sell or leave, which
+    this one does not, it says its price alone.
+    """
+
+    seller: Policy
+    other: Mapping[str, Any]
+
+    def __call__(self, obs: Observation, rng: np.random.Generator) -> Accept | Offer | WalkAway:
+        move = self.seller(obs, rng)
+        if not isinstance(move, Offer):
+            return move
+        words = self.seller(replace(obs, own=self.other), rng)
+        return replace(
+            move, message=words.message if isinstance(words, Offer) else f"{rupees(move.price)}."
+        )
+
+
+def with_other_words(task: Task, seed: int) -> Task:
+    """The task in whose game of a seed the seller says what one of another type would say.
+
+    What is so stays so: the type decides its style, what pleases it and how honest it is, as far in
+    the range of that type as in its own. Each of the other types is as frequent.
+    """
+    private = deal_at(task, seed).seller
+    stance = private["stance"]
+    kind = (stance.kind + 1 + seed % (len(market.TYPES) - 1)) % len(market.TYPES)
+    (low, high), (least, most) = (
+        market.RANGES[market.TYPES[each]]["honesty"] for each in (stance.kind, kind)
+    )
+    honesty = least + (stance.honesty - low) / (high - low) * (most - least)
+    other = {**private, "stance": replace(stance, kind=kind, honesty=honesty)}
+    if "told" in private:  # what it says of extras goes by its honesty
+        other["told"] = deal_at(with_seller_type(task, market.TYPES[kind]), seed).seller["told"]
+    return replace(task, opponents={"seller": InOtherWords(task.opponents["seller"], other)})
+
+
 def always(policy: Policy) -> Callable[[Instance], Policy]:
     """A player that is the same in every game."""
     return lambda deal: policy
@@ -129,6 +187,7 @@ def players(task: Task) -> Mapping[str, Callable[[Instance], Policy]]:
     fixed = {
         **{name: planner[policy] for name, policy in SWITCHES.items()},
         "reads, permuted": replace(reads, read=Permuted()),
+        OTHER_TYPE: both,
         "both, 10 % misread": replace(both, read=Misreader(0.1)),
         "both, 20 % misread": replace(both, read=Misreader(0.2)),
         **{name: scripts_of(task)[name] for name in SCRIPTS},
@@ -167,7 +226,10 @@ def play(cell: Cell, seeds: Sequence[int]) -> list[float]:
     """The grades of a player in a market, one per seed."""
     task = task_of(cell[0])
     player = players(task)[cell[1]]
-    return round_all(grades(task, player(deal_at(task, seed)), [seed])[0] for seed in seeds)
+    met = with_other_words if cell[1] == OTHER_TYPE else lambda task, seed: task
+    return round_all(
+        grades(met(task, seed), player(deal_at(task, seed)), [seed])[0] for seed in seeds
+    )
 
 
 def summarize(

@@ -1,17 +1,16 @@
 """Scripted contestants for the bazaar, each with its source.
 
 `wait` and `expert` use how the published sellers behave in general; no policy here knows the hidden
-values of an episode. The last add words to the bids of another buyer of the open market and show
-what words do not do: a fixed phrase, a false price, babble, the seller's own words.
+values of an episode. The last adds words to the bids of another buyer.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from math import ceil
 
 import numpy as np
 
-from env import Accept, Observation, Offer, Policy, TimeDependent, WalkAway, corpus
-from sauda.policies.listener import line_of
+from env import Accept, Observation, Offer, Policy, TimeDependent, WalkAway
 
 Action = Offer | Accept | WalkAway
 
@@ -216,57 +215,16 @@ def _useful_moves(obs: Observation) -> int:
 
 # Scripts that speak
 
-FALSE_PRICE = 0.6  # of the list price: lower than what another shop may ask
-
 
 @dataclass(frozen=True)
-class Speaker:
-    """Another buyer that speaks; a subclass says what it says with a bid, "" for nothing."""
+class Says:
+    """Another buyer that says a text with every bid, or what `text` makes of what it sees."""
 
     buyer: Policy
+    text: str | Callable[[Observation], str]
 
     def __call__(self, obs: Observation, rng: np.random.Generator) -> Action:
         action = self.buyer(obs, rng)
-        words = self.words(obs, action.price) if isinstance(action, Offer) else ""
-        return replace(action, message=words) if words else action
-
-    def words(self, obs: Observation, price: float) -> str:
-        """What it says with a bid of `price`."""
-        raise NotImplementedError
-
-
-@dataclass(frozen=True)
-class Says(Speaker):
-    """Says the same with every bid."""
-
-    text: str
-
-    def words(self, obs: Observation, price: float) -> str:
-        return self.text
-
-
-@dataclass(frozen=True)
-class Lies(Speaker):
-    """Names a false price of another shop with its first bid."""
-
-    def words(self, obs: Observation, price: float) -> str:
-        false = round(FALSE_PRICE * obs.table.item.list_price)
-        return "" if obs.table.bids else corpus.buyer_line("outside", false, 0.0)
-
-
-@dataclass(frozen=True)
-class Babbles(Speaker):
-    """Says one thing after the other, whatever it hears."""
-
-    acts: tuple[str, ...]
-
-    def words(self, obs: Observation, price: float) -> str:
-        return line_of(self.acts[obs.round % len(self.acts)], obs)
-
-
-@dataclass(frozen=True)
-class Echoes(Speaker):
-    """Repeats the seller's last words."""
-
-    def words(self, obs: Observation, price: float) -> str:
-        return obs.table.moves[-1].action.message
+        if not isinstance(action, Offer):
+            return action
+        return replace(action, message=self.text(obs) if callable(self.text) else self.text)

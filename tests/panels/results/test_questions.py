@@ -17,6 +17,7 @@ from panels.results.reproduce import SCRIPTED, draw_sample, play_row_again, rows
 from panels.results.training import TRAINING, stage_figure
 from panels.results.winners import Entry as Entered
 from panels.ui.tables import with_interval
+from sauda.experiments.scripts import Exploits
 from sauda.experiments.verify import replay_row
 from sauda.players import BAYESIAN, LISTENER, TALKS, buyer_name, policy_label
 from sauda.records.schemas.base import Interval
@@ -112,6 +113,17 @@ def test_what_words_are_worth_is_said_with_its_interval_by_market_and_type():
     for task in {row.task for row in rows}:
         first, *others = [row.interval.mean for row in rows if row.task == task]
         assert max(others) < first  # nobody who does not know the seller passes the bound
+
+
+def test_an_exploit_that_pays_is_named_with_its_task():
+    known = load("exploits.json").data.as_json()
+    lie = next(row for row in known["rows"] if row["what"] == "names a false outside price")
+    high = {"mean": 0.2, "low": 0.1, "high": 0.3}
+    for field, pays in (("gain", ") beat the planner"), ("words", ") gain more than")):
+        data = Exploits.model_validate(known | {"rows": [{**lie, field: high}]})
+        assert pays in optimum.exploits(data)
+    usual = Exploits.model_validate(known | {"rows": [lie]})
+    assert "None beats" in optimum.exploits(usual)
 
 
 # The leaderboard

@@ -7,11 +7,13 @@ import numpy as np
 import pytest
 
 import env
-from env import Offer, corpus, get_task, rollout
+from env import Offer, corpus, get_task, rollout, speech
 from sauda.experiments import ear, manners, simplest, worth
 from sauda.language.faults import faults_in
 from sauda.llm.types import Reply
 from sauda.players import get_policy
+from sauda.policies.bazaar import Says, boulware
+from sauda.policies.listener import line_of
 from sauda.policies.ruled import NEUTRAL, Ruled
 
 
@@ -84,6 +86,23 @@ def test_permuted_ears_hear_what_was_not_said():
     heard = worth.Permuted()
     assert heard("one line") == heard("one line")
     assert len({heard(str(number)).style for number in range(200)}) > 2
+
+
+@pytest.mark.parametrize("name", worth.SPOKEN)
+def test_a_seller_with_the_words_of_another_type_prices_sells_and_leaves_as_it_is(name):
+    """A buyer whose words do not depend on what it hears meets the same game in other words."""
+    task, pairs = worth.task_of(name), []
+    buyer = Says(boulware, lambda obs: line_of(speech.PITCHES[obs.round % 4], obs))
+    for seed in range(50_000, 50_060):
+        true, other = (
+            rollout(each, buyer, seed).final for each in (task, worth.with_other_words(task, seed))
+        )
+        assert true.table.asks == other.table.asks
+        assert true.table.past == other.table.past
+        pairs += zip(true.table.moves[::2], other.table.moves[::2], strict=True)
+    lines = [(env.ear.hear(move.action.message), env.ear.hear(same.action.message))
+             for move, same in pairs if isinstance(move.action, Offer)]  # fmt: skip
+    assert np.mean([a.style == b.style for a, b in lines]) < 0.6
 
 
 def test_differences_are_of_the_same_seeds():

@@ -5,11 +5,12 @@ import pytest
 
 from env import Accept, Offer, WalkAway, get_task, rollout
 from sauda.experiments import gap
-from sauda.experiments.scripts import Exploits, exploits
+from sauda.experiments.scripts import ODD_TASKS, SILENT, Exploits, Packs, exploits, odd_policies
 from sauda.played import grades
+from sauda.players import planners_of
 from sauda.policies import BUYERS, SLOW
 from sauda.policies.listener import Informed, MoveValues
-from sauda.policies.tuned import THIRD, load_best
+from sauda.policies.tuned import THIRD
 from sauda.policies.values import (
     BINS,
     LIMITED,
@@ -51,14 +52,35 @@ def test_speaking_never_costs_the_oracle_anything():
     assert (spoken > silent).any()
 
 
-def test_exploits_are_compared_with_the_tuned_script_on_the_same_seeds():
-    data = exploits(episodes=3, search=1, scripts=6, workers=1)
+def test_exploits_are_compared_with_the_planner_and_with_silence_on_the_same_seeds():
+    data = exploits(episodes=3, workers=1)
     Exploits.model_validate(data)
-    honest = grades(THIRD, load_best(THIRD), HOLDOUT).mean()
-    assert data["honest"]["mean"] == pytest.approx(honest, abs=1e-6)
-    for row in data["rows"]:
-        gain = row["grade"]["mean"] - data["honest"]["mean"]
-        assert row["gain"]["mean"] == pytest.approx(gain, abs=1e-5)
+    for task in ODD_TASKS:
+        planner = grades(task, planners_of(get_task(task))["listener"], HOLDOUT).mean()
+        silent = grades(task, odd_policies(task)[SILENT].policy, HOLDOUT).mean()
+        for row in (row for row in data["rows"] if row["task"] == task):
+            grade = row["grade"]["mean"]
+            assert row["gain"]["mean"] == pytest.approx(grade - planner, abs=1e-5)
+            if row["words"]:
+                assert row["words"]["mean"] == pytest.approx(grade - silent, abs=1e-5)
+
+
+def test_packages_offered_in_turn_are_worth_the_same_to_the_buyer():
+    packages = ((0,), (0, 1), ())
+    buyer = Packs(lambda obs, rng: Offer(100), packages)
+    for turn in rollout(get_task("bazaar/package"), buyer, 3).trajectory("buyer"):
+        offer, values = turn.action, turn.observation.own["values"]
+        assert offer.price - sum(values[name] for name in offer.extras) == 100
+        assert len(offer.extras) == len(packages[turn.observation.round % 3])
+
+
+@pytest.mark.parametrize("task", ODD_TASKS)
+def test_words_that_a_seller_does_not_hear_as_an_act_change_nothing(task):
+    silent, orders = (
+        grades(task, odd_policies(task)[name].policy, range(50_000, 50_020))
+        for name in (SILENT, "tells the seller to accept")
+    )
+    assert (silent == orders).all()
 
 
 def test_training_and_searches_stop_before_the_games_that_judge_them():
