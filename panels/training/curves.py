@@ -90,8 +90,7 @@ def _metrics() -> dict[str, list[Metric]]:
 METRICS = _metrics()
 METRICS |= {stage: METRICS[METHODS[stage]] for stage in METHODS.keys() - METRICS.keys()}
 REWARD, REWARD_STD = METRICS["grpo"][:2]
-OF_CHECKPOINTS = METRICS["distill"][1:4]
-EVALUATION = OF_CHECKPOINTS[0]
+EVALUATION = METRICS["distill"][1]
 
 
 @dataclass(frozen=True)
@@ -109,7 +108,7 @@ class Log:
 
     def rows_of(self, metric: Metric) -> Sequence[Row]:
         """The rows that may hold `metric`."""
-        return self.evaluations if metric in OF_CHECKPOINTS else self.rows
+        return self.evaluations if metric == EVALUATION else self.rows
 
     def values(self, metric: Metric) -> list[float | None]:
         """The values of `metric` in `rows_of` it; None where one is missing."""
@@ -158,7 +157,6 @@ def _evaluations(data: TrainingRun) -> list[Row]:
         tokens, seconds = at.get(one.step, (None, None))
         row = {"step": one.step, "num_tokens": tokens, "seconds": seconds, "grade": one.reward}
         row |= {"grade_low": one.low, "grade_high": one.high, "grade_n": one.n}
-        row |= {"regret": one.regret and one.regret.mean, "price_error": one.price_error}
         rows.append(row)
     return rows
 

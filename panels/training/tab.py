@@ -48,7 +48,6 @@ from panels.ui.wiring import (
     on_address,
 )
 from sauda.cloud.jobs import FLAVORS, PRICES_READ, Flavor
-from sauda.experiments.runs import TrainingRun
 from sauda.players import MEASURED, buyer_name, policy_label
 from sauda.records.kinds import training_runs
 from sauda.records.store import Artifact
@@ -196,19 +195,9 @@ def draw_view(view: View, runs: Runs, scripts: Rows) -> tuple[go.Figure, Markup]
         HTML.summary(log.name, run.data, log.game),
         sample(run),
         mix(run),
-        provenance(run, f"n = {len(run.data.log)} steps{judge_note(run.data)}"),
+        provenance(run, f"n = {len(run.data.log)} steps"),
     )
     return stack(log, view, scripts), told
-
-
-def judge_note(run: TrainingRun) -> str:
-    """What measured the regret of a published adapter after its run; "" where nothing did."""
-    if not run.judged:
-        return ""
-    return (
-        f"; regret and price error of the last step alone, whose weights are kept, measured again "
-        f"on {run.judged.created[:10]} by {run.judged.command}"
-    )
 
 
 # The view that an address names -------------------------------------------------------------------

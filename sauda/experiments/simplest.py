@@ -1,4 +1,4 @@
-"""The smallest rule that does as well as the planner in the third market: `simplest`.
+"""The smallest rule that does as well as the planner in the open market: `simplest`.
 
 Seventeen numbers are found by the cross-entropy method (Rubinstein 1999) on training games, with
 and without words. Then one number after another is put to its neutral value, each time the one that
@@ -34,7 +34,7 @@ PLANNERS = {"planner on numbers": "bayesian", "planner that reads and speaks": "
 
 
 class Simplest(Record):
-    """The rule of seventeen numbers in the third market, the smallest one, and the planners."""
+    """The rule of seventeen numbers in the open market, the smallest one, and the planners."""
 
     numbers: dict[str, float]  # of the rule with words
     silent: dict[str, float]  # of the rule on numbers alone

@@ -1,4 +1,4 @@
-"""What words are worth where any words count: in the third market and with people.
+"""What words are worth where any words count: in the open market and with people.
 
 The planner of each task plays every seed with its ears and its mouth open or shut, with ears that
 slip, and with ears that hear another sentence than was said; and with sellers that say what one of
@@ -110,7 +110,7 @@ class Permuted:
 
 @cache
 def meanings(lines: int = 400) -> tuple[speech.Speech, ...]:
-    """What the ear hears in the opening lines of training games of the third market."""
+    """What the ear hears in the opening lines of training games of the open market."""
     task = market.market_task("open-3", replace(market.MARKETS["open-3"], use="training"))
     openings = (task.opponents["seller"], range(10_000, 10_000 + lines))
     return tuple(ear.hear(line) for line in opening_lines(task, *openings))

@@ -1,4 +1,4 @@
-"""A rule of seventeen numbers for the third market: bargains by formula, reads and speaks by ear.
+"""A rule of seventeen numbers for the open market: bargains by formula, reads and speaks by ear.
 
 It is what a language model has to beat: no plan and no belief. Its bid moves from an opening to a
 final share of the limit, each thing that it heard multiplies it, a cost that it trusts pulls it

@@ -99,8 +99,3 @@ def training_seeds(name: str, first: int = 0, step: int = 1) -> Iterator[int]:
         f"{name} has too few training seeds from {first:,}: "
         f"those from {TRAINED.stop:,} on judge what was learnt"
     )
-
-
-def seen_seeds(task: Task) -> Iterator[int]:
-    """The training seeds whose games of one deal are about seen listings, in order."""
-    return (seed for seed in training_seeds(task.name) if not is_unseen_game(task, seed))

@@ -70,15 +70,6 @@ def sft(last: int = 3) -> Artifact:
     return made_up("sft", log, checkpoint_evaluations=probes, resumed=[2])
 
 
-def test_figures_that_a_later_command_measured_name_it():
-    made = {"command": "python -m sauda train judge sft", "created": "2026-02-03T00:00:00"}
-    run = sft()
-    later = replace(run, data=run.data.model_copy(update={"judged": Row(**made)}))
-    told = [tab.draw_view(View("sft"), {"sft": one}, {})[1] for one in (run, later)]
-    assert ["train judge sft" in text for text in told] == [False, True]
-    assert "2026-02-03" in told[1]
-
-
 def grpo() -> Artifact:
     log = [
         step(1, loss=0.1, reward=0.2, reward_group_std=0.1, reward_min=0.0, reward_max=0.3),
