@@ -3,7 +3,7 @@
 Prices are rupees; a table's `decimals` says how fine they may be. Rounds are counted from 0.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -172,7 +172,13 @@ class Observation:
     @property
     def budget(self) -> float:
         """The most a buyer can pay without a loss: the lower of reservation price and purse."""
-        return min(self.own["reservation"], self.own.get("purse", self.own["reservation"]))
+        return self.most_for(())
+
+    def most_for(self, extras: Collection[str]) -> float:
+        """The same for the thing with these extras, by what they are worth to the buyer."""
+        worth = sum(self.own["values"][name] for name in extras)
+        limit = self.own["reservation"] + worth
+        return min(limit, self.own.get("purse", limit))
 
     @property
     def round(self) -> int:

@@ -313,7 +313,8 @@ def wrapper_answer(comparison: Artifact) -> Answer:
     found = []
     for task in market_tasks(comparison):
         rows = rows_by_policy(comparison, task)
-        found += [(label, rows[policy]) for policy, label in shown.items() if policy in rows]
+        if f"{NULL}+{STEERING}" in rows:
+            found += [(label, rows[policy]) for policy, label in shown.items() if policy in rows]
     rows = [
         Measured(label, row.grade, series_role(row.policy), row.task, row.n) for label, row in found
     ]

@@ -31,7 +31,7 @@ PLANNED = tuple(f"bazaar/{name}" for name, each in MARKETS.items() if not each.e
 BEHAVIOUR = (  # of one game
     "retreats",  # bids below an earlier one of its own
     "broken",  # bids or acceptances above a price that it called its last
-    "over_limit",  # bids or acceptances above its limit: a loss, unless extras are worth the rest
+    "over_limit",  # bids or acceptances above what the thing and its extras are worth: a loss
     "walk_due",  # 1 where there is a position in which the belief buyer walks away ...
     "walked",  # ... and 1 where this one walks in the first of them
 )
@@ -58,7 +58,7 @@ def behaviour_metrics(turns: Sequence[ModelTurn], market: bool) -> dict[str, int
             continue
         price = move.price if isinstance(move, Offer) else obs.ask
         counts["broken"] += last is not None and price > last
-        counts["over_limit"] += price > obs.budget
+        counts["over_limit"] += price > obs.most_for(getattr(move, "extras", ()))
         if isinstance(move, Offer):
             counts["retreats"] += highest is not None and percent_of(obs, price) < percent_of(
                 obs, highest

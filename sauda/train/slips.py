@@ -76,7 +76,7 @@ def slip(
     """What mends a turn, and the turn itself; None where it has nothing to mend."""
     obs, action, lines = turn.obs, turn.action, _lines(turn)
     bids = isinstance(action, Offer)
-    over = bids and action.price > teacher_rows.most_for(obs, action.extras)
+    over = bids and action.price > obs.most_for(action.extras)
     if over or (isinstance(action, Accept) and obs.ask > obs.budget):
         act, best = people_rows.plan(name, obs, PeopleRowSettings())
         best, weight = teacher_rows.round_action(obs, best, 1), MOVE

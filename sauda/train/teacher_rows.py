@@ -11,7 +11,7 @@ unknown prompts.
 import json
 import math
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import chain, islice
 from pathlib import Path
@@ -30,7 +30,6 @@ from env import (
     WalkAway,
     advance,
     agent_stream,
-    amount_of,
     arena,
     arena_prompt,
     begin,
@@ -105,14 +104,8 @@ def spoil(
     least = 10.0**-obs.table.decimals
     if last is not None and last.extras == bid.extras:
         least = last.price
-    price = max(least, min(price, max(least, obs.priced(most_for(obs, bid.extras)))))
+    price = max(least, min(price, max(least, obs.priced(obs.most_for(bid.extras)))))
     return replace(bid, price=obs.priced(price), message=best.message if rises else "")
-
-
-def most_for(obs: Observation, extras: Collection[str]) -> float:
-    """The most that a buyer can pay without a loss for the thing with these extras, in rupees."""
-    worth = amount_of(extras, obs.own.get("values", {}))
-    return min(obs.reservation + worth, obs.own.get("purse", math.inf))
 
 
 def verb_of(text: str) -> str:
@@ -142,7 +135,7 @@ def _highest(obs: Observation, bid: Offer) -> int:
     """The highest whole percent that a bid may be rounded to: legal, and without a loss."""
     moves = [m["properties"] for m in schema(obs)["anyOf"]]
     offers = [m.get("offer", m.get("raise")) for m in moves if "offer" in m or "raise" in m]
-    legal, most = offers[0]["maximum"] if offers else 1, most_for(obs, bid.extras)
+    legal, most = offers[0]["maximum"] if offers else 1, obs.most_for(bid.extras)
     return min(legal, math.floor(100 * most / unit(obs))) if bid.price <= most else legal
 
 

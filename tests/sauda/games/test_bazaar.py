@@ -189,6 +189,17 @@ def test_the_wrapper_s_move_counts_and_not_what_the_model_proposed():
     assert behaviour_metrics([kept], market=False)["over_limit"] == 0
 
 
+def test_what_the_extras_of_a_bid_are_worth_is_no_loss():
+    task = get_task("bazaar/package")
+    obs = rollout(task, lambda obs, rng: WalkAway(), 1).trajectory("buyer")[0].observation
+    most = obs.reservation + obs.own["values"]["delivery"]
+    (turn,) = turns_of(Offer(1))
+    for price, over in ((most, 0), (most + 1, 1)):
+        bid = Offer(price, "", frozenset({"delivery"}))
+        made = replace(turn, obs=obs, parsed=replace(turn.parsed, proposal=bid, action=bid))
+        assert behaviour_metrics([made], market=False)["over_limit"] == over
+
+
 # Episodes on paper --------------------------------------------------------------------------------
 
 SINGLE = "classic/single_deal"

@@ -21,7 +21,6 @@ from sauda.train.people_rows import (
     teach,
     worded,
 )
-from sauda.train.teacher_rows import most_for
 
 PEOPLE, PACKAGE = "bazaar/people", "bazaar/package"
 SETTINGS = PeopleRowSettings(rows=30)
@@ -53,7 +52,7 @@ def test_no_move_is_at_a_loss_and_labels_parse_at_their_state(name):
         for reply in (state.label, state.completion):
             made = parse(reply, state.obs)
             if isinstance(made, Offer):
-                assert made.price <= most_for(state.obs, made.extras)
+                assert made.price <= state.obs.most_for(made.extras)
             if isinstance(made, Accept):
                 assert state.obs.ask <= state.obs.budget
 
