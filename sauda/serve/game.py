@@ -320,16 +320,18 @@ def briefing(task: env.Task) -> str:
         moves = f"{RULES['arena_moves']}\n{describe_arena_types()}"
         return "\n\n".join((head, RULES["lab"], moves, f"{RULES['arena_grade']} {done}"))
     market = env.MARKETS.get(task.name.removeprefix("bazaar/"))
-    with_rivals = len(task.env.agents) > 2
+    free, speaks = getattr(task.env, "version", 0) > 0, not (market and market.mute)
+    extras, buys = getattr(task.env, "extras", ()), task.learner == "buyer"
     parts = {
-        "sealed": with_rivals,
-        "standing": bool(market),
-        "words": bool(market) and not market.mute,
-        "packages": bool(market) and bool(market.extras),
-        "package_words": bool(market) and bool(market.extras) and not market.mute,
+        "sealed": len(task.env.agents) > 2,
+        "standing": free,
+        "words": free and speaks and buys,
+        "pleas": free and not buys,
+        "packages": bool(extras),
+        "package_words": bool(extras) and speaks,
     }
     moves = "\n".join([RULES["bazaar_moves"], *(RULES[part] for part in parts if parts[part])])
-    grade = RULES["market_grade" if market else "share_grade"]
+    grade = RULES["market_grade" if free else "share_grade"]
     grade = f"{grade} {RULES.get(task.name, '')}".strip()
     return "\n\n".join((head, RULES[task.learner], moves, f"{grade} {done}"))
 

@@ -5,6 +5,7 @@ import json
 import re
 from collections import deque
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import httpx
@@ -13,7 +14,7 @@ import yaml
 from fastapi import FastAPI
 from pydantic import ValidationError
 
-from env import ARENA_TASKS, TASKS, arena, begin
+from env import ARENA_TASKS, TASKS, arena, begin, market
 from sauda.fairness import FairGate, Limits
 from sauda.records.store import ROOT
 from sauda.serve import game as games
@@ -136,6 +137,16 @@ def test_the_moves_of_a_briefing_can_be_made_and_its_fields_are_there(task_name)
         for name in path.split("."):
             assert name in place, path
             place = place[name]
+
+
+@every_task
+def test_a_briefing_tells_how_the_task_is_graded_and_whether_bids_stand(task_name):
+    task, told = TASKS[task_name], games.briefing(TASKS[task_name])
+    if task_name in ARENA_TASKS:
+        return
+    free = task.grade.func if isinstance(task.grade, partial) else task.grade
+    assert ("in [-1, 1]" in told) == (free is market.market_grade)
+    assert ("Bids stand" in told) == task.env.standing
 
 
 def test_an_episode_that_uses_up_its_steps_or_its_time_is_forfeited():
