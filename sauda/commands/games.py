@@ -16,7 +16,10 @@ from sauda.records.store import ROOT, load
 
 FAMILIES = {
     "classic": [name for name in TASKS if name.startswith("classic/")],
-    "market": ["bazaar/people", *(f"bazaar/{name}" for name in MARKETS)],
+    "market": [
+        "bazaar/people",
+        *(f"bazaar/{name}" for name, of in MARKETS.items() if not of.extras),
+    ],
     "arena": list(ARENA_TASKS),
 }
 

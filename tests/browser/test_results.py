@@ -165,7 +165,7 @@ def test_a_link_opens_the_tab_at_its_view_and_other_settings_redraw_it(open_page
     expect(page.get_by_role("tab", name="Training")).to_have_attribute("aria-selected", "true")
     expect(page.locator("#training-over").get_by_label("time")).to_be_checked()
     expect(page.get_by_label("logarithmic")).to_be_checked()
-    assert page.locator(f"#{STACK} .xtitle").text_content() == "minutes of TALKS, mini"
+    assert page.locator(f"#{STACK} .xtitle").text_content() == "minutes of SFT, mini"
     expect(page.locator("#training-captions")).to_contain_text("smoothed (0.9)")
 
     before, slider = line(page), page.locator("#training-smoothing input[type=range]")
