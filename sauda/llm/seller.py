@@ -51,8 +51,7 @@ TRIES = 3  # texts for one decision
 SAMPLING = Sampling(temperature=0.35, max_new_tokens=48)  # the published seller's; a line is short
 SCRIPTED = "scripted words"
 LANGUAGE = "en"  # the smallest model speaks no other
-EXAMPLES_OF = "training/plain"  # the sentences of the examples in a prompt
-USE = "evaluation/plain"  # of the corpus: it loses the thread of wilder sentences
+USE = "evaluation"  # of the corpus, which sellers say in games
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,9 +214,9 @@ def example_of(decision: Decision, number: int) -> Decision:
     says = replace(decision.says, cost=7 * price // 10 if decision.says.cost else 0)
     standing = 6 * price // 10 if decision.standing else None
     draw = number / len(GOODS)
-    words = corpus.line(says, price, standing, draw, LANGUAGE, EXAMPLES_OF, item)
+    words = corpus.line(says, price, standing, draw, LANGUAGE, "training", item)
     if decision.reason:
-        words = corpus.pick(LANGUAGE, EXAMPLES_OF, "walk", decision.reason, draw, item)
+        words = corpus.pick(LANGUAGE, "training", "walk", decision.reason, draw, item)
     named = {"price": decision.price and price, "says": says, "standing": standing}
     return replace(decision, action=replace(decision.action, message=words), item=item, **named)
 

@@ -42,7 +42,7 @@ def test_a_stub_keeps_to_every_decision_and_garbage_is_found(data):
     for criterion in ("says_the_decision", "topic_heard", "reaction_heard"):
         said = sides(data, criterion)
         stub, null, first = (said[side]["mean"] for side in ("stub", "null", "null, first tries"))
-        assert stub == null > 0.7  # the ear mishears some of the scripted lines as well
+        assert stub == null > 0.8  # the ear mishears some of the scripted lines as well
         assert first == 0
 
 
