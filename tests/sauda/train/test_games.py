@@ -42,7 +42,7 @@ def test_no_reply_is_drawn_from_the_stream_that_drew_its_game(salt):
 @pytest.mark.slow
 def test_a_pair_is_two_replies_to_one_position_and_the_chosen_earned_more():
     player, settings = PlayerSpec(FOUR), replace(FEW, min_gap=0.1)
-    instances = [("bazaar/open-3", 40_000 + n) for n in range(24)]
+    instances = [("bazaar/people", 40_000 + n) for n in range(24)]
     rows = list(pair_instances(settings, player, instances))
     assert [(row["task"], row["seed"]) for row in rows] == instances
     pairs = [row for row in rows if "chosen" in row]
@@ -214,8 +214,8 @@ def test_the_loss_sees_what_trl_s_own_pass_sees(toy, trainer_of):
         trainer, trainer.model, ids, real, keep, compute_entropy=True
     )
     assert mask.sum() > 30
-    torch.testing.assert_close(ours * mask, theirs * mask, atol=1e-4, rtol=1e-4)
-    torch.testing.assert_close(entropy * mask, their_entropy * mask, atol=1e-4, rtol=1e-4)
+    torch.testing.assert_close(ours * mask, theirs * mask, atol=1e-4, rtol=1e-3)
+    torch.testing.assert_close(entropy * mask, their_entropy * mask, atol=1e-4, rtol=1e-3)
     assert ours.requires_grad
 
 
