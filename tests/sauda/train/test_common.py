@@ -31,8 +31,8 @@ from tests.support.cases import cases
 
 pytestmark = pytest.mark.xdist_group("model")
 TOY = sft.SFTSettings(
-    per_device_train_batch_size=4, num_train_epochs=1, model="toy", rows=26,
-    save_steps=2, acceptance_prompts=3, eval_games=1,
+    per_device_train_batch_size=4, num_train_epochs=1, model="toy", rows=26, save_steps=2,
+    acceptance_prompts=3, eval_games=1, teacher="sauda.policies.bazaar:linear",
 )  # fmt: skip
 NOT_REPEATABLE = ("seconds", "step_time", "memory", "hardware", "origin", "resumed")
 
