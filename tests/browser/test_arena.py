@@ -20,7 +20,6 @@ def leave_market(page: Page) -> None:
     page.get_by_role("button", name="Do it", exact=True).click()
 
 
-@pytest.mark.journey
 def test_a_visitor_bids_for_a_block_in_words_and_reloads(open_page):
     page = open_page(tab="GPU arena")
     board, deal = page.locator("#arena-board"), page.locator("#arena-deal")
@@ -74,8 +73,7 @@ def test_a_seed_that_is_typed_while_a_world_is_on_its_way_stays(open_page):
     open_page.assert_no_trouble()
 
 
-@pytest.mark.journey
-@pytest.mark.parametrize("width", [1280, 390])
+@pytest.mark.parametrize("width", [pytest.param(1280, marks=pytest.mark.journey), 390])
 def test_the_expert_is_watched_from_the_first_screen_and_its_advice_taken(open_page, width):
     page = open_page(width=width, tab="GPU arena")
     watch = page.get_by_role("button", name="Watch the planner lab")

@@ -113,7 +113,6 @@ def test_a_days_bargain_is_played_kept_and_sent_to_a_friend_who_plays_first(open
     open_page.assert_no_trouble()
 
 
-@pytest.mark.journey
 def test_a_recorded_pair_is_told_apart_and_the_tally_is_kept(open_page):
     page = open_page(width=390, query="tab=haggle&part=spot")
     buyers = page.locator("#spot-buyers .sauda-card")

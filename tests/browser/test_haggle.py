@@ -19,7 +19,6 @@ def chat_of(page):
 
 
 @pytest.mark.model
-@pytest.mark.journey
 def test_a_visitor_buys_from_the_small_model_changes_the_seller_and_goes_back(open_page):
     page = open_page(tab="Haggle")
     expect(page.locator("#haggle-badge")).to_contain_text("on CPU", timeout=LOADED)

@@ -128,7 +128,6 @@ def test_a_table_is_sorted_searched_and_saved_with_all_its_digits(open_page):
     assert len(lines) == count
 
 
-@pytest.mark.journey
 def test_the_moves_are_played_one_after_another_and_pause(open_page):
     page = open_page(tab="Transcripts")
     page.get_by_role("tab", name="Any game").click()

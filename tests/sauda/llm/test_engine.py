@@ -229,6 +229,7 @@ def test_damaged_weights_are_refused_with_what_to_do(tmp_path):
         chat_tokenizer(tmp_path / "nothing")
 
 
+@pytest.mark.nightly
 @pytest.mark.model
 def test_the_real_model_plays_a_whole_game_and_says_how_it_runs(mini):
     observations = rollout(get_task("bazaar/open-3"), linear, 0).trajectory("buyer")[:4]

@@ -159,6 +159,7 @@ def repeatable(value: Any) -> Any:
     return [repeatable(each) for each in value] if isinstance(value, list) else value
 
 
+@pytest.mark.nightly
 @pytest.mark.model
 def test_a_run_ends_after_its_minutes_with_what_it_has(tmp_path):
     brief = replace(TOY, minutes=1e-6)
