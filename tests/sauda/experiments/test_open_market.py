@@ -128,7 +128,7 @@ def test_a_game_is_told_as_hard_as_it_is_with_its_reasons():
 
 
 def test_the_parts_sum_to_the_gap_and_the_planner_plays_along():
-    data = gap.gap(("linear", "bayesian", "listener"), episodes=3, workers=1)
+    data = gap.gap(("linear", "bayesian", "listener"), episodes=5, workers=1)
     gap.Gap.model_validate(data)
     for row in data["rows"]:
         parts = row["inference"]["mean"] + row["control"]["mean"] + data["uncertainty"]["mean"]
@@ -136,7 +136,7 @@ def test_the_parts_sum_to_the_gap_and_the_planner_plays_along():
     linear, bayesian, listener = data["rows"]
     assert listener["inference"]["mean"] == listener["control"]["mean"] == 0
     assert linear["adopted"] != bayesian["adopted"]
-    (alone,) = gap.gap(("linear",), episodes=3, workers=1)["rows"]
+    (alone,) = gap.gap(("linear",), episodes=5, workers=1)["rows"]
     assert alone == linear
 
 
