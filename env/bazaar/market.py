@@ -253,7 +253,7 @@ def draw(market: Market, rng: np.random.Generator, seller_type: str = "") -> tup
         "reservation": limit,
         "discount": discount,
         "purse": round(PURSE * item.list_price),
-        "deadline": None,
+        "deadline": None,  # as the classic games have one, and records of both the same fields
         "quote": quoted,
     }
     seller = {

@@ -4,9 +4,9 @@ Goods of 50 and of 80,000 rupees read alike: a buyer's prices are whole percent 
 which is public, so that its bids do not tell its limit; a seller's are percent of its own limit.
 Where any words count (`speaks_freely`) a buyer's move begins with what it is, and it says a
 sentence of its own; where a bid may hold extras they stand after its price, and to hold is to bid
-the last bid again. In words `#`
-stands for the price, `@` for the price of another shop, and a message that names another price
-makes no move, but for a sentence of its own. Training and serving use the same prompt, `render`.
+the last bid again. In words `#` stands for the price, `@` for the price of another shop, and a
+message that names another price makes no move, but for a sentence of its own. Training and serving
+use the same prompt, `render`.
 """
 
 import json

@@ -5,7 +5,6 @@ and speaks, and none may gain by words that mean nothing.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from itertools import combinations
@@ -30,11 +29,11 @@ from env import (
 from sauda.experiments.base import experiment
 from sauda.played import grades, play_cells
 from sauda.policies.bazaar import Says, leave, random
-from sauda.policies.listener import Informed, line_of
+from sauda.policies.listener import line_of
 from sauda.policies.ruled import Ruled
 from sauda.policies.tuned import PEOPLE, RULE, THIRD, load_best
 from sauda.records.schemas.base import Interval, Record, Row, Table
-from sauda.records.seeds import deal_at, first_seeds
+from sauda.records.seeds import first_seeds
 from sauda.records.store import ROOT, load
 from sauda.statistics import difference_of, mean_of
 
@@ -264,7 +263,6 @@ class Exploits(Record):
     """Dishonest and odd ways to play, beside the planner and their silent selves."""
 
     n: int  # hold-out seeds of each task
-    retreat: float  # most that a bid below the standing one gains, by exact solutions
     rows: Table[Exploit]  # one per task and way to play
 
 
@@ -274,7 +272,7 @@ def play_odd(cell: tuple[str, str], seeds: Sequence[int]) -> list[float]:
     return grades(task, odd_policies(task)[what].policy, seeds).tolist()
 
 
-@experiment("exploits.json", Exploits, checks="every episode, and every solved game")
+@experiment("exploits.json", Exploits, checks="every episode")
 def exploits(
     episodes: int = 400,  # hold-out seeds, from 50,000
     *,
@@ -291,8 +289,6 @@ def exploits(
         for row in load("worth.json", root).data.played
         if row.player == PLANNER
     }
-    with ProcessPoolExecutor(workers) as pool:
-        retreat = round(max(pool.map(gain_of_retreat, seeds, chunksize=10)), 6)
     rows = [
         {
             "task": task,
@@ -306,9 +302,4 @@ def exploits(
         for what, odd in odd_policies(task).items()
         if what != SILENT
     ]
-    return {"n": episodes, "retreat": retreat, "rows": rows}
-
-
-def gain_of_retreat(seed: int) -> float:
-    """The most that a bid below the standing one gains in the game of a seed, if all is known."""
-    return Informed.of(deal_at(get_task(THIRD), seed)).solution.gain_of_retreat
+    return {"n": episodes, "rows": rows}
