@@ -192,8 +192,8 @@ def opponent_choices(seat: str, market: str, language: str = ENGLISH) -> Choices
     hidden = (translate("hidden_opponent"), HIDDEN)
     if seat == SELL:
         language_models, scripts = buyer_models(), SCRIPTED_BUYERS
-    elif market == MODEL_MARKET:
-        language_models, scripts = (ANY_SELLER,), (*SELLER_MODELS, *TYPES)
+    elif market == MODEL_MARKET:  # the scripted stranger first: a model's seller is slower and dull
+        language_models, scripts = (), (ANY_SELLER, *SELLER_MODELS, *TYPES)
     else:
         return [hidden]
 

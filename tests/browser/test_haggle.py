@@ -23,7 +23,7 @@ def test_a_visitor_buys_from_the_small_model_changes_the_seller_and_goes_back(op
     page = open_page(tab="Haggle")
     expect(page.locator("#haggle-badge")).to_contain_text("on CPU", timeout=LOADED)
     page.locator("#haggle-seat").get_by_text("I buy", exact=True).click()
-    pick_at(page, "#haggle-market", "Open market: softens as you rise")
+    pick_at(page, "#haggle-market", "Open market: a stranger")
     pick_at(page, "#haggle-other", "SmolLM2, hasty")  # while the first seller still speaks
     badge = page.locator("#haggle-badge b")
     expect(badge).to_have_text("SmolLM2, hasty", timeout=LOADED)  # a model of its own
