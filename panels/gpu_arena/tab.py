@@ -21,6 +21,7 @@ from panels.site.sessions import HOUR, no_longer_here, state_of
 from panels.ui.components.moves import Move, Moves
 from panels.ui.html import macros
 from panels.ui.look import QUEUED, QUIET_UNCHECKED, folded, note, trouble
+from panels.ui.resume import TabStore
 from panels.ui.terms import task_about, task_title
 from panels.ui.visitor import CALLER, visitor_of, visitor_of_event
 from panels.ui.wiring import Updates, in_address, named, read_query
@@ -349,9 +350,8 @@ def open_tab(page: Layout, kept: Visit | None, sent: Fields) -> Updates:
 
 HEAVY = {**QUEUED, "preprocess": False, "concurrency_id": "arena", "concurrency_limit": 4}
 SECONDS = 2.0  # between the steps of a run: time to read the reason of each
-# Scripts: a browser tab keeps the name of the session in which its game was played.
-KEEPS = 'tabKeeps("sauda-arena")'  # of page.js
-WRITE = f"(session, log) => {{ if (log?.includes('<li>')) {KEEPS}.write(session); }}"
+STORE = TabStore("arena")  # the name of the session in which a game was played
+WRITE = f"(session, log) => {{ if (log?.includes('<li>')) ({STORE.write})(session); }}"
 PICKED = "(visit) => [visit, document.getElementById('arena-player').value]"
 
 
@@ -378,9 +378,8 @@ def build() -> None:
 
     page["clock"].tick(named(ticked, tick), [page["visit"], session], shown, js=PICKED, **HEAVY)
     drawn = [session, page["visit"], *(page[name] for name in REGIONS)]
-    read_kept = f"(...values) => {KEEPS}.read(...values)"
     moves.load(
-        named(opened, open_tab), [page["visit"], session], drawn, js=read_kept, **QUIET_UNCHECKED
+        named(opened, open_tab), [page["visit"], session], drawn, js=STORE.read, **QUIET_UNCHECKED
     )
     page["log"].change(None, [session, page["log"]], None, js=WRITE, preprocess=False)
 

@@ -25,6 +25,7 @@ from panels.haggle.words import ENGLISH, LANGUAGES, translator
 from panels.site.sessions import state_of
 from panels.ui.components.moves import Move
 from panels.ui.look import QUEUED, QUIET, QUIET_UNCHECKED, note
+from panels.ui.resume import TabStore
 from panels.ui.visitor import visitor_of
 from panels.ui.wiring import bound, named, with_closed
 from sauda.records.seeds import whole_seed
@@ -42,22 +43,20 @@ FORMER_NAMES = {"bazaar/seller_brief": opponents.BRIEF_TASK}
 
 # Scripts of the browser --------------------------------------------------------------------------
 
-KEEPS = 'tabKeeps("sauda-haggle")'  # of page.js
+STORE = TabStore("haggle")
 WRITE = f"""(session, seat, market, opponent, backend, language, chat) => {{
   const moved = (chat ?? []).some((message) => message.role === "user");
   const kept = {{ session, seat, market, opponent, backend, language, moved }};
-  if (session) {KEEPS}.write(JSON.stringify(kept));
+  if (session) ({STORE.write})(JSON.stringify(kept));
 }}"""
 # The address of a shared game is taken away, so that a reload finds the game as it was left; other
 # tabs and sub-tabs have addresses of their own.
-READ_DRAFT = f"""(text) => {{
+LEAVE_GAME = f"""
   const address = new URL(location), query = address.searchParams;
   if ((query.get("tab") ?? "haggle") === "haggle" && !query.has("part")) {{
     {[TASK, SEED, AGAINST, ASK, WON]}.forEach((key) => query.delete(key));
     if (address.href !== location.href) history.replaceState(null, "", address);
-  }}
-  return {KEEPS}.readDraft(text);
-}}"""
+  }}"""
 
 
 # When ------------------------------------------------------------------------------------------
@@ -142,17 +141,13 @@ def _opens(screen: Screen, tab: gr.Tab) -> Any:
 
     opening = tab.select(
         named(opened, open_page), [page.kept, page.visit], [*page.of_game, page.session],
-        js=f"(kept, visit) => [...{KEEPS}.read(kept), visit]", **QUIET,
+        js=f"(kept, visit) => [...({STORE.read})(kept), visit]", **QUIET,
     )  # fmt: skip
     pickers = opening.then(bound(open_pickers, screen), page.visit, page.with_words, **QUIET)
-    pickers.then(None, page.message, page.message, js=READ_DRAFT)
+    STORE.show_draft(pickers, page.message, LEAVE_GAME)
     keeps = [page.session, *page.picks, page.chat]
     gr.on([part.change for part in keeps], None, keeps, None, js=WRITE, preprocess=False)
-    gr.on(
-        [page.message.input, page.message.change],
-        None, [page.session, page.message], None,
-        js=f"(...values) => {KEEPS}.writeDraft(...values)",
-    )  # fmt: skip
+    STORE.keep_draft(page.session, page.message)
     return opening
 
 

@@ -59,8 +59,7 @@ class DailyPage(BargainPage):
         label = translator(ENGLISH)("daily_count")
         self.counted = gr.Checkbox(label=label, elem_id="daily-counted")
         # Own games, day -> code, and VISITOR -> a token. The key is no secret: it only has to stay.
-        self.kept = gr.BrowserState({}, storage_key="sauda-daily", secret="bargain-of-the-day")
-        self.share(self.kept)
+        self.keep("bargain-of-the-day")
         self.with_words += [self.counted]
 
 

@@ -21,6 +21,7 @@ from panels.site.card import CLIMBED
 from panels.ui.components.moves import Move, Moves
 from panels.ui.html import macros
 from panels.ui.look import QUIET, QUIET_UNCHECKED, note, trouble
+from panels.ui.resume import browser_store, reads
 from panels.ui.visitor import visitor_of
 from panels.ui.wiring import Updates, named
 from sauda.language.lines import name_in
@@ -29,7 +30,6 @@ from sauda.sessions.ladder import LEVELS, level_of, open_numbers, stars
 
 LOG = logging.getLogger(__name__)
 HTML = macros("challenges")
-KEY = "sauda-ladder"  # of what the browser keeps
 TO_CHAT = "(visit) => (goTo('#haggle-chat [role=log]'), [visit])"  # of keyboard.js
 
 
@@ -52,7 +52,7 @@ def keep(screen: Screen) -> gr.BrowserState:
 
     Where a level begins after another game, the pickers follow.
     """
-    kept = gr.BrowserState({}, storage_key=KEY, secret="ladder")  # it only has to stay the same
+    kept = browser_store("sauda-ladder", "ladder")
 
     def ended(request: gr.Request, visit: Visit, stored: object) -> Updates:
         if visit.game and not visit.game.over and level_of(visit.game):
@@ -62,7 +62,7 @@ def keep(screen: Screen) -> gr.BrowserState:
     page = screen.page
     page.after.change(
         named(ended, record), [page.visit, kept], [kept, page.seat, page.market, page.opponent],
-        js=f"(...values) => browserKeeps('{KEY}').read(...values)", **QUIET,
+        js=reads(kept), **QUIET,
     )  # fmt: skip
     return kept
 
@@ -70,7 +70,7 @@ def keep(screen: Screen) -> gr.BrowserState:
 def build(tab: gr.Tab, screen: Screen, kept: gr.BrowserState, parts: gr.Tabs) -> None:
     """Lay out the part and wire it; a level is played on `screen`, in the first of `parts`."""
     page, haggled = LadderPage(), screen.page
-    page.share(kept)
+    page.kept, page.reads = kept, reads(kept)
     own = [haggled.language, kept]
 
     def words(request: gr.Request, language: str, stored: object) -> Updates:

@@ -63,9 +63,7 @@ class PeoplePage(BargainPage):
         self.tally = gr.HTML(elem_id="people-tally")
         # The button by which a browser withdraws its entries, folded; empty where it has none.
         self.leave = Moves(elem_id="people-leave")
-        # {"tokens": […]} of this browser's entries. The key is no secret: it only has to stay.
-        self.kept = gr.BrowserState({}, storage_key="sauda-people", secret="for-the-record")
-        self.share(self.kept)
+        self.keep("for-the-record")  # {"tokens": […]} of this browser's entries
         self.with_words += [self.name, self.consent, self.start, self.tally, self.leave]
 
 

@@ -90,9 +90,7 @@ class SpotPage(SubTab):
             self.live = gr.Button(translate("spot_live"), min_width=240)
         self.duel = gr.State(None, time_to_live=HOUR)
         self.generation = gr.State(SessionGeneration(), time_to_live=HOUR)
-        # The tally, {"right": …, "guessed": …}. The key is no secret: it only has to stay the same.
-        self.kept = gr.BrowserState({}, storage_key="sauda-spot", secret="spot-the-trained-one")
-        self.share(self.kept)
+        self.keep("spot-the-trained-one")  # the tally, {"right": …, "guessed": …}
         self.with_words += [self.recorded, self.live, self.ask, self.price]
 
     @property

@@ -23,6 +23,7 @@ from panels.site.sessions import HOUR, no_longer_here
 from panels.transcripts.episodes import of_this_page
 from panels.ui.components.moves import Move, Moves
 from panels.ui.look import QUEUED, QUIET, heading
+from panels.ui.resume import TabStore, browser_store, reads
 from panels.ui.visitor import visitor_of
 from panels.ui.wiring import Updates, named
 from sauda.llm.backends import THIS_PAGE, in_page
@@ -48,8 +49,6 @@ PRESS_OTHER = """(chosen) => {
 class SubTab:
     """The title and the picker of the language of a sub-tab called `part`, placed as it is made."""
 
-    reads = "(...values) => values"  # a script: an event's values, with what the browser keeps now
-
     def __init__(self, part: str, **row: str) -> None:
         self.part, translate = part, translator(ENGLISH)
         with gr.Row(elem_classes="sauda-head", **row):
@@ -60,11 +59,10 @@ class SubTab:
             )  # fmt: skip
         self.with_words: list[Any] = [self.title, self.language]  # their words follow the language
 
-    def share(self, kept: gr.BrowserState) -> None:
-        """Let the tabs of a browser share `kept`, the last value of each event, name by name."""
-        store = f"browserKeeps('{kept.storage_key}')"  # of page.js
-        self.reads = f"(...values) => {store}.read(...values)"
-        kept.change(None, kept, None, js=f"(kept) => {store}.write(kept)")
+    def keep(self, secret: str) -> None:
+        """Place what the browser keeps, the last value of each event whose script is `reads`."""
+        self.kept = browser_store(f"sauda-{self.part}", secret)
+        self.reads = reads(self.kept)
 
     def words(self, language: str) -> Updates:
         """The title in the visitor's language, and the picker with that language picked."""
@@ -110,21 +108,18 @@ def wire_reload(
     words are in their box again after each opening.
     """
     session = gr.Textbox(visible="hidden")
-
-    def script(name: str) -> str:  # each day has words of its own
-        day = 'new URL(location).searchParams.get("day") ?? ""'
-        return f"(...values) => tabKeeps('sauda-{page.part}-tab', {day}).{name}(...values)"
+    store = TabStore(f"{page.part}-tab", 'new URL(location).searchParams.get("day") ?? ""')
 
     def open_part(request: gr.Request, *given: Any) -> Updates:
         return opened(request, *given) | {session: visitor_of(request).session}
 
     opening = on_start(
         tab, language, named(open_part, opened), [*inputs, session], [*outputs, session],
-        js=f"(...values) => [...({page.reads})(...values.slice(0, -1)), ...({script('read')})('')]",
+        js=f"(...values) => [...({page.reads})(...values.slice(0, -1)), ...({store.read})('')]",
     )  # fmt: skip
-    session.change(None, session, None, js=script("write"))
-    gr.on([typed.input, typed.change], None, [session, typed], None, js=script("writeDraft"))
-    opening.then(None, typed, typed, js=script("readDraft"))
+    session.change(None, session, None, js=store.write)
+    store.keep_draft(session, typed)
+    store.show_draft(opening, typed)
 
 
 ORIGIN = re.compile(r"https?://[\w.\-]+(:\d{1,5})?", re.ASCII)
