@@ -22,16 +22,14 @@ from env import (
     Table,
     Turn,
     WalkAway,
-    ear,
     group_digits,
     rupees,
     speech,
 )
 from env.language.money import HIGHEST_PRICE, LONGEST_MESSAGE
-from env.language.money import price as price_in
 from panels.haggle.words import ENGLISH, Translate, Trouble, translator
 from panels.ui.offers import Say, ending
-from sauda.language.extras import extras_in
+from sauda.language.heard import Heard, read
 from sauda.language.lines import name_in
 from sauda.language.phrases import language_of
 from sauda.language.small_talk import (
@@ -47,9 +45,6 @@ from sauda.language.small_talk import (
     asks_something,
     confirms,
     read_closing,
-    read_heard,
-    slip,
-    small_talk,
 )
 from sauda.language.spoken import Decided, announce, claim_of, is_last, retell
 from sauda.language.stances import NoBase, relative
@@ -417,12 +412,12 @@ def play_text(game: Game, text: str, talk: Talk = SILENT) -> Game:
         raise Trouble("too_long", most=most, length=length)
     if game.unconfirmed is not None and confirms(text):
         return bazaar.answer(game, game.unconfirmed)
-    # A price worked out from others is another one: "10 % off and it is a deal" accepts nothing.
-    closes = "" if relative(text) else read_closing(text, _standing(game))
-    action = _action(game, text, closes)
-    if isinstance(action, Offer) and hears_words(game) and ear.act_in(text)[0] not in speech.ACTS:
+    heard = _hear(game, text)
+    action = _action(game, heard)
+    if isinstance(action, Offer) and hears_words(game) and heard.act not in speech.ACTS:
         now = [each.text for each in talk.at(len(game.play.turns)) if not each.is_narrated]
-        waiting = [said for said in now if ear.act_in(said)[0] in SAID or _asks_cost(game, said)]
+        earlier = [_hear(game, said) for said in now]
+        waiting = [said.text for said in earlier if said.act in SAID or said.asks_cost]
         action = replace(action, message=" ".join([*waiting[-1:], text]))
     if game.over:
         raise NoMove("after")
@@ -436,61 +431,48 @@ def play_text(game: Game, text: str, talk: Talk = SILENT) -> Game:
             raise NoMove("absurd", price=rupees(action.price)) from None
         raise
     repeats = game.unconfirmed is not None and game.unconfirmed.message == text
-    if isinstance(action, Offer) and relative(text) and not repeats:
+    if isinstance(action, Offer) and heard.relative and not repeats:
         return replace(game, unconfirmed=action)  # a price worked out is shown before it binds
     may_answer = talk.at(len(game.play.turns)) or _is_asked(game)
-    is_doubtful = closes == LIKELY or (closes in (AGREE, YES) and may_answer)
+    is_doubtful = heard.closing == LIKELY or (heard.closing in (AGREE, YES) and may_answer)
     is_repeated = isinstance(action, Accept) and isinstance(game.unconfirmed, Accept)
-    if closes == CONDITION or (is_doubtful and not is_repeated):
+    if heard.closing == CONDITION or (is_doubtful and not is_repeated):
         return replace(game, unconfirmed=action)
     return after
 
 
-def _standing(game: Game) -> float | None:
-    """The other side's last price; None before it."""
-    table = game.observation.table
-    theirs = table.bids if game.you == "seller" else table.asks
-    return theirs[-1] if theirs else None
+def _hear(game: Game, text: str) -> Heard:
+    """The visitor's text as the other side hears it."""
+    return read(text, game.observation.table, "buyer" if game.you == "seller" else "seller")
 
 
 def _is_asked(game: Game) -> bool:
     """Whether the other side's last words ask something else than whether its price is right."""
     said = [move for move in game.observation.table.moves if move.agent != game.you]
-    return bool(said) and asks_something(said[-1].action.message, _standing(game))
+    _, theirs = bazaar.own_and_theirs(game.observation)
+    return bool(said) and asks_something(said[-1].action.message, theirs[-1] if theirs else None)
 
 
-def _asks_cost(game: Game, text: str) -> bool:
-    """Whether a text asks what an extra costs the seller, which it tells with its next ask."""
-    return ear.act_in(text)[0] in [f"ask_{each}" for each in game.observation.table.extras]
-
-
-def _action(game: Game, text: str, closes: str) -> Action:
+def _action(game: Game, heard: Heard) -> Action:
+    text, closes = heard.text, heard.closing
     if closes in (YES, NOD) and _is_asked(game):
         raise NoMove("after" if game.over else TOLD)  # the answer to the question
     if closes in (ACCEPT, AGREE, LIKELY, CONDITION, YES):
         return Accept(text)
     if closes == LEAVE:
         return WalkAway(text)
-    if way := relative(text):
+    if heard.relative:
         try:
-            amount = way.price(game.observation.table, game.you)
+            amount = heard.relative.price(game.observation.table, game.you)
         except NoBase as missing:
             raise NoMove("after" if game.over else f"no_{missing}") from None
         if not 0 < amount <= HIGHEST_PRICE:
             raise NoMove("after" if game.over else "high" if amount > 0 else "zero")
         return Offer(amount, text, held_extras(game.observation))
-    other = "buyer" if game.you == "seller" else "seller"
-    offered = read_heard(text, game.observation.table, other).offered
-    try:
-        amount = None if slip(offered) else price_in(offered)
-    except ValueError:
-        amount = None
-    if amount is None and not game.over and _asks_cost(game, text):
-        raise NoMove("extra_cost")
-    if amount is None:
-        raise NoMove("after" if game.over else small_talk(text, game.observation.table, other))
-    extras = extras_in(text, held_extras(game.observation)) if game.observation.table.extras else ()
-    return Offer(int(amount) if amount == int(amount) else amount, text, frozenset(extras))
+    if heard.price is None:
+        kind = "extra_cost" if heard.asks_cost else heard.talk
+        raise NoMove("after" if game.over else kind)
+    return Offer(heard.price, text, heard.extras(held_extras(game.observation)))
 
 
 def _broken_rule(game: Game, action: Action) -> NoMove | None:

@@ -1,6 +1,7 @@
 """Reads and writes what people say while they bargain, in English, Hinglish and Hindi.
 
-`env/language/` finds prices. `stances.py` says whether a visitor offers a price or
+`heard.py` is the way in: all that a text of a person says at a table. It asks the others:
+`env/language/` finds prices, `env.ear` hears claims and questions. `stances.py` says whether a visitor offers a price or
 refuses, quotes or supposes it, and works out "10 % off" and "halfway". `tells.py` finds signals
 such as urgency with the phrases of `lexicon.csv`. `acts.py` reads what an utterance does and shows
 dialogues from the side of one role. `lines.py` holds what is said, also the open market's lines in

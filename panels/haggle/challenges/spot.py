@@ -16,7 +16,7 @@ import gradio as gr
 from markupsafe import Markup
 
 from env import IllegalAction, Offer, Turn, WalkAway, rupees
-from env.language.money import LONGEST_MESSAGE, find_price
+from env.language.money import LONGEST_MESSAGE
 from env.language.money import price as price_in
 from panels.haggle.challenges import subtab
 from panels.haggle.challenges.subtab import SubTab
@@ -39,11 +39,10 @@ from panels.ui.visitor import as_visitor
 from panels.ui.wiring import Updates, named
 from sauda.experiments.evaluate import BazaarRow
 from sauda.experiments.spot import EPISODES, FILE, LEAST, TASK
+from sauda.language.heard import Heard, read
 from sauda.language.lines import name_in
-from sauda.language.phrases import language_of
-from sauda.language.small_talk import answer_to, confirms, slip
-from sauda.language.small_talk import small_talk as kind_of_talk
-from sauda.language.stances import read_stances, relative
+from sauda.language.small_talk import answer_to, confirms
+from sauda.language.stances import read_stances
 from sauda.llm.types import ReplyError
 from sauda.players import BASE, CONSTRAINED, TALKS, player_spec
 from sauda.records.seeds import draw_seed
@@ -280,7 +279,7 @@ def ask(
     """
     page = spot.page
     again = duel is not None and duel.unconfirmed is not None and confirms(text or "")
-    open_for_talk = duel is not None and duel.has_more and not again
+    open_for_talk = duel is not None and duel.is_live and duel.has_more and not again
     if open_for_talk and (talk := _small_talk(spot, text or "", duel)):
         yield talk
         return
@@ -321,10 +320,14 @@ def _small_talk(spot: Spot, text: str, duel: Duel) -> Updates:
         return {page.problem: note(spot.translate("say_price"))}
     if len(text) > LONGEST_MESSAGE:
         return {}
-    offered = read_stances(text).offered
-    if not relative(text) and not slip(offered) and find_price(offered) is not None:
+    if hear(duel, duel.listening[0], text).price is not None:
         return {}
     return {page.problem: small_talk(duel, text.strip(), spot.language), page.price: ""}
+
+
+def hear(duel: Duel, number: int, text: str) -> Heard:
+    """The visitor's text as a buyer of the duel hears it."""
+    return read(text, duel.games[number].observation.table, "buyer")
 
 
 def _whole(price: float) -> float:
@@ -405,14 +408,13 @@ def small_talk(duel: Duel, text: str, language: str) -> Markup:
     Each answer knows its own game's public table alone.
     """
     translate = translator(language)
-    spoken = language_of(text) if language == ENGLISH else ""
     lines = [("seller", translate("spot_you"), f"“{cut(text, LONGEST)}”")]
     answers: list[str] = []
     for number in duel.listening:
-        seen = duel.games[number].observation.table
-        kind = kind_of_talk(text, seen, "buyer")
-        seed = crc32(repr((number, kind, text)).encode())
-        answers.append(answer_to(kind, seen, "buyer", spoken or language, answers, seed))
+        heard = hear(duel, number, text)
+        seed = crc32(repr((number, heard.talk, text)).encode())
+        spoken = (heard.language if language == ENGLISH else "") or language
+        answers.append(answer_to(heard.talk, heard.seen, "buyer", spoken, answers, seed))
         name = translate("spot_buyer", side=SIDES[number])
         lines.append(("buyer", f"{name[0].lower()}{name[1:]}", f"“{answers[-1]}”"))
     return HTML.told(lines)

@@ -1,0 +1,48 @@
+"""The one reading of a person's text, in both seats."""
+
+import pytest
+
+from env import Item, Table
+from sauda.language.heard import read
+
+LAMP = Item("brass oil lamp", "Handicrafts and decor", "like_new", 900)
+SEEN = Table(LAMP, 8, 1, 0, asks=(950.0, 800.0), bids=(300.0,), extras=("delivery", "warranty"))
+
+
+@pytest.mark.parametrize(
+    ("text", "hearer", "price", "closing", "act"),
+    [
+        ("450", "seller", 450, "", ""),
+        ("The other shop sells it for 700. I can do 600", "seller", 600, "", "outside"),
+        ("800 is too much", "seller", None, "", ""),
+        ("deal", "seller", None, "accept", ""),
+        ("deal", "buyer", None, "accept", ""),
+        ("pakka, 300", "buyer", 300, "accept", ""),
+        ("alvida", "buyer", None, "leave", ""),
+        ("Rs.5oo", "seller", None, "", ""),
+        ("What did you pay for it?", "seller", None, "", "ask_cost"),
+    ],
+)
+def test_a_text_is_a_price_or_a_closing_or_talk(text, hearer, price, closing, act):
+    heard = read(text, SEEN, hearer)
+    assert (heard.price, heard.closing, heard.act) == (price, closing, act)
+    assert heard.price is not None or heard.talk
+
+
+def test_a_price_by_another_one_takes_none_that_stands():
+    heard = read("10 % off and it is a deal", SEEN, "seller")
+    assert heard.relative.price(SEEN, "buyer") == 720
+    assert heard.price is None
+    assert heard.closing == ""
+
+
+def test_extras_belong_to_tables_that_have_them():
+    text = "600 with delivery. What does a warranty cost you?"
+    assert read(text, SEEN, "seller").extras() == {"delivery"}
+    assert read(text, SEEN._replace(extras=()), "seller").extras() == set()
+    assert read("Is the warranty expensive for you?", SEEN, "seller").asks_cost
+
+
+def test_the_language_is_that_of_the_words():
+    languages = [read(text, SEEN, "seller").language for text in ("450", "teen sau do", "fine")]
+    assert languages == ["", "hinglish", "en"]
