@@ -45,7 +45,7 @@ def test_two_tabs_keep_each_others_bargains_and_guesses(open_page):
     def open_tab(query: str) -> Page:
         page = first.context.new_page()
         page.goto(f"{open_page.address}/?{query}")
-        shown = page.locator("#daily-brief h3, #spot-moves button").locator("visible=true").first
+        shown = page.locator("#daily-brief h2, #spot-moves button").locator("visible=true").first
         expect(shown).to_be_visible(timeout=DRAWN)
         settle(page)
         return page
@@ -78,7 +78,7 @@ def test_a_days_bargain_is_played_kept_and_sent_to_a_friend_who_plays_first(open
     (instance,) = bargain_of(day).play.state.private["nature"]
     limit = rupees(instance.seller["reservation"])
     page = open_page(width=390, dark=True, query=f"tab=haggle&part=daily&day={day}")
-    expect(page.locator("#daily-brief h3")).to_be_visible(timeout=DRAWN)
+    expect(page.locator("#daily-brief h2")).to_be_visible(timeout=DRAWN)
     box = page.locator("#daily-price :is(input, textarea)")
     box.fill(f"{bid} <b>please</b>")
     box.press("Enter")

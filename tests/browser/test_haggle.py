@@ -158,7 +158,7 @@ def test_a_reload_finds_the_game_and_what_was_typed_and_each_tab_has_its_own(ope
 
 def test_the_card_leads_on_to_another_opponent_and_a_friend(open_page):
     page = selling(open_page)
-    item = page.locator(".sauda-brief h3").inner_text()
+    item = page.locator(".sauda-brief h2").inner_text()
     page.get_by_role("button", name="Walk away").click()
     page.locator("#haggle-review .sauda-own").wait_for()
     settle(page)
@@ -170,14 +170,14 @@ def test_the_card_leads_on_to_another_opponent_and_a_friend(open_page):
     assert page.evaluate("navigator.clipboard.readText()").endswith(link)
 
     friend = open_page(query=link.removeprefix("?"))
-    expect(friend.locator(".sauda-brief h3")).to_have_text(item)
+    expect(friend.locator(".sauda-brief h2")).to_have_text(item)
     expect(friend.locator("#haggle-problem")).to_contain_text("A shared game")
     assert "seed" not in friend.url  # so that a reload goes on with the friend's game
 
     page.get_by_label("Same item against").select_option("linear")
     page.get_by_role("button", name="Play", exact=True).click()
     settle(page)
-    expect(page.locator(".sauda-brief h3")).to_have_text(item)
+    expect(page.locator(".sauda-brief h2")).to_have_text(item)
     expect(page.locator("#haggle-badge b")).to_have_text("linear")
     expect(page.locator("#haggle-card")).to_be_hidden()
     open_page.assert_no_trouble()
