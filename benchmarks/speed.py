@@ -23,7 +23,7 @@ from sauda.games import BAZAAR
 from sauda.llm.engine import Sampling
 from sauda.llm.model import Model, NoWeights, load
 from sauda.played import play_model
-from sauda.players import BASE, TALKS, get_policy, player_spec
+from sauda.players import BASE, SERVED, get_policy, player_spec
 from sauda.policies.bazaar import linear
 from sauda.records.store import REPOSITORY, machine, save
 
@@ -222,14 +222,14 @@ def time_move(model: Model, obs: Observation) -> tuple[float, float, float, str]
 
 def play_in_step() -> Figures:
     """Whole games of the model per CPU minute, training seeds, bare, prompts read alone."""
-    player = player_spec(TALKS)
+    player = player_spec(SERVED)
 
     def play(number: int) -> int:
         play_model(get_task(TASK), player, range(number * ROWS, (number + 1) * ROWS))
         return ROWS
 
     rates = repeat(play, ROUNDS, time.process_time)
-    name = f"games, {TALKS}, {ROWS} in step"
+    name = f"games, {SERVED}, {ROWS} in step"
     return [figure(name, "games/CPU min", [60.0 * rate for rate in rates], task=TASK)]
 
 

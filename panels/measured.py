@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sauda.experiments.evaluate import ArenaRow, BazaarRow
-from sauda.players import LAB, METHODS, ORACLE, PLANNERS, SCRIPTS, TALKS, is_model
+from sauda.players import LAB, METHODS, ORACLE, PLANNERS, SCRIPTS, SERVED, is_model
 from sauda.records.schemas.base import Interval
 from sauda.records.store import Artifact
 from sauda.statistics import exact_interval, paired_difference
@@ -18,7 +18,7 @@ from sauda.statistics import exact_interval, paired_difference
 FILE = "evaluation/model-comparison.json"
 LAB_FILE = "evaluation/arena-model-comparison.json"
 MARKET = "bazaar/"  # how the open market's tasks begin
-TRAINED = (TALKS, LAB)  # the stages that the page plays with
+TRAINED = (SERVED, LAB)  # the stages that the page plays with
 FORM = "z.1%"  # of grades: percent of what could be won
 GAIN = "+z.1%"  # of differences of grades, in percentage points
 UNINFORMED_SCRIPTS = ("expert", *SCRIPTS)  # they know no more than the model

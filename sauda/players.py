@@ -59,7 +59,7 @@ BAYESIAN = "bayesian"  # the planner that sees numbers only
 LISTENER = "listener"  # the planner that reads and speaks, whose moves SFT learns
 ORACLE = "oracle"  # the best response to the very seller that it meets, which it knows
 BASE = "mini"
-TALKS = f"{BASE}+{SAUDA}"  # the stage that is Sauda
+SERVED = f"{BASE}+{SAUDA}"  # the stage that is Sauda
 SCRIPTS = ("linear", "conceder", "boulware", "tit_for_tat", "wait", "naive")
 AUTARKY, BROKER = "autarky", "broker"
 PUBLISHED = (  # labs of the published arena
@@ -80,9 +80,9 @@ STAGES: Mapping[str, Stage] = {
     "mini+sft": Stage("SFT", BASE),
     "mini+people": Stage("SFT + people", "mini+sft"),
     "mini+talks": Stage("SFT + people + packages", "mini+people"),
+    "mini+candid": Stage("SFT + people + packages + candid", "mini+talks"),
     "mini+grpo": Stage("SFT + people + packages + GRPO", "mini+talks"),
     "mini+dpo": Stage("SFT + people + packages + DPO", "mini+talks"),
-    "mini+candid": Stage("SFT + people + packages + candid", "mini+talks"),
     "mini+form": Stage("form of a move", BASE),
     "mini+reward": Stage("reward alone", "mini+form"),
 }
@@ -95,9 +95,9 @@ MEASURED: Mapping[str, tuple[str, ...]] = {
     BASE: ("bazaar/people", "bazaar/package", "bazaar/open-3", "bazaar/mute-3"),
     "mini+people": ("bazaar/people",),
     "mini+talks": ("bazaar/people", "bazaar/package", "bazaar/open-3", "bazaar/mute-3"),
+    "mini+candid": ("bazaar/people", "bazaar/package", "bazaar/open-3", "bazaar/mute-3"),
     "mini+grpo": ("bazaar/people",),
     "mini+dpo": ("bazaar/people",),
-    "mini+candid": ("bazaar/people", "bazaar/package", "bazaar/open-3", "bazaar/mute-3"),
     "mini+form": ("bazaar/open-3",),
     "mini+reward": ("bazaar/open-3",),
 }
@@ -138,7 +138,7 @@ def policy_label(name: str) -> str:
     rest = [part for part in name.removeprefix(stage).split("+") if part]
     words = [PARTS.get(part, part.replace("_", " ")) for part in rest]
     label = known[stage].label if stage else ""
-    label = f"Sauda ({label})" if stage == TALKS else label
+    label = f"Sauda ({label})" if stage == SERVED else label
     return ", ".join(filter(None, [label, *words]))
 
 

@@ -23,7 +23,7 @@ from sauda.players import (
     BASE,
     CONSTRAINED,
     PEOPLE,
-    TALKS,
+    SERVED,
     buyer_name,
     is_model,
     player_spec,
@@ -117,7 +117,7 @@ def bare_stages(task_name: str) -> tuple[str, ...]:
 
 def buyer_models() -> tuple[str, ...]:
     """The language models that a visitor can sell to, the one that the page serves first."""
-    return tuple(dict.fromkeys((TALKS, *bare_stages(PEOPLE))))
+    return tuple(dict.fromkeys((SERVED, *bare_stages(PEOPLE))))
 
 
 def is_language_model(opponent: str) -> bool:
@@ -127,7 +127,7 @@ def is_language_model(opponent: str) -> bool:
 
 def weights_of(opponent: str) -> str:
     """The name under which the page loads the weights of a language model that buys."""
-    return SEATS["buyer"].model if opponent == TALKS else player_spec(opponent).weights
+    return SEATS["buyer"].model if opponent == SERVED else player_spec(opponent).weights
 
 
 def stage_name(stage: str, translate: Translate) -> str:
@@ -137,7 +137,7 @@ def stage_name(stage: str, translate: Translate) -> str:
 
 def opponent_name(opponent: str, translate: Translate) -> str:
     """Any opponent in words, such as "SFT, guard rails off", "SmolLM2, firm" or "tit for tat"."""
-    if opponent == TALKS:
+    if opponent == SERVED:
         return translate("talker")
     if opponent == ANY_SELLER:
         return translate("any_seller")
@@ -163,7 +163,7 @@ def model_name(opponent: str, translate: Translate) -> str:
     """The short name of a language model, for a sentence about its replies."""
     if opponent in SELLER_MODELS:
         return "SmolLM2"
-    return "Sauda" if opponent == TALKS else stage_name(opponent, translate)
+    return "Sauda" if opponent == SERVED else stage_name(opponent, translate)
 
 
 # Choices ------------------------------------------------------------------------------------------

@@ -25,7 +25,7 @@ from panels.ui.wiring import region
 from sauda.fairness import PAGE, Visitor
 from sauda.llm.backends import THIS_PAGE, in_page
 from sauda.llm.server import Failed, ModelWorker, Ready
-from sauda.players import TALKS
+from sauda.players import SERVED
 from sauda.sessions.bazaar import Game, before_unanswered, moves_of
 from sauda.sessions.review import Review
 
@@ -400,7 +400,7 @@ class Screen:
         """The language model of an opponent: one that the page serves, or another stage of it."""
         if opponent in (opponents.ANY_SELLER, *opponents.SELLER_MODELS):
             return self.models["seller"][backend]
-        if opponent in opponents.buyer_models() and opponent != TALKS:
+        if opponent in opponents.buyer_models() and opponent != SERVED:
             return self.by_name(opponents.weights_of(opponent))
         return self.models["buyer"][backend]
 

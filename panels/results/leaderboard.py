@@ -35,7 +35,7 @@ from panels.ui.terms import task_choices
 from panels.ui.wiring import Updates, lay_out_address, pick_in_address
 from sauda.experiments.evaluate import BazaarRow
 from sauda.games import game_of
-from sauda.players import BASE, BAYESIAN, LAB_STAGES, LISTENER, ORACLE, TALKS, TUNED
+from sauda.players import BASE, BAYESIAN, LAB_STAGES, LISTENER, ORACLE, SERVED, TUNED
 from sauda.records.store import REPOSITORY
 from sauda.serve.game import ServedGame
 from sauda.serve.leaderboard import (
@@ -62,7 +62,7 @@ DRAWN = 8  # entries in the figure; the table has more
 SCRIPTS = 2  # in the figure
 FITS = 24  # characters of a name in the figure
 # In the figure, where they were measured.
-ALWAYS = (LISTENER, BAYESIAN, TUNED, BASE, TALKS, *LAB_STAGES)
+ALWAYS = (LISTENER, BAYESIAN, TUNED, BASE, SERVED, *LAB_STAGES)
 CHECK = (
     "check it (replayed): python -m sauda leaderboard --verify record.json, which is linked below"
     " each game"

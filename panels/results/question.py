@@ -33,7 +33,7 @@ from panels.ui.wiring import (
     on_address,
     region,
 )
-from sauda.players import TALKS, policy_label
+from sauda.players import SERVED, policy_label
 from sauda.records.kinds import entry
 from sauda.records.schemas.base import Interval
 from sauda.records.store import Artifact
@@ -74,7 +74,7 @@ def clauses(sides: Mapping[str, Side], **phrases: str) -> list[str]:
     ]
 
 
-def no_row(comparison: Artifact, policy: str = TALKS) -> str:
+def no_row(comparison: Artifact, policy: str = SERVED) -> str:
     """That a policy was not played, and the command that plays it."""
     return (
         f"{policy_label(policy)} ({policy}) has no row in artifacts/{comparison.file};"

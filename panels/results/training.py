@@ -51,8 +51,8 @@ from sauda.players import (
     LAB_STAGES,
     LISTENER,
     ORACLE,
+    SERVED,
     STAGES,
-    TALKS,
     buyer_name,
     policy_label,
 )
@@ -61,7 +61,7 @@ from sauda.records.schemas.base import Interval
 from sauda.records.store import Artifact
 
 STEERING, HONEST = "steering", "honest"
-AROUND = {NULL: "no model", BASE: policy_label(BASE), TALKS: "Sauda"}  # short, for a phone
+AROUND = {NULL: "no model", BASE: policy_label(BASE), SERVED: "Sauda"}  # short, for a phone
 
 
 # The gains ---------------------------------------------------------------------------------------
@@ -77,9 +77,9 @@ def whole_gains(comparison: Artifact) -> dict[str, Measured]:
     """What all training gained over the untrained base, by task that Sauda played."""
     gains = {}
     for task in market_tasks(comparison):
-        row = rows_by_policy(comparison, task).get(TALKS)
+        row = rows_by_policy(comparison, task).get(SERVED)
         if row is not None and (paired := row.grade.paired()) is not None:
-            gains[task] = Measured(policy_label(TALKS), paired, series_role(TALKS), task, row.n)
+            gains[task] = Measured(policy_label(SERVED), paired, series_role(SERVED), task, row.n)
     return gains
 
 
@@ -104,7 +104,7 @@ def verdict(comparison: Artifact) -> Verdict:
     lines = []
     for task, gain in gains.items():
         rows = rows_by_policy(comparison, task)
-        before, after = rows[BASE].grade.mean, rows[TALKS].grade.mean
+        before, after = rows[BASE].grade.mean, rows[SERVED].grade.mean
         lines.append(SAY.gained(task, before, after, gain.interval, gain.n))
     lines.append("Mean share of what could be won, less the cost of time; hold-out seeds, bare.")
     return Verdict(f"{opening}: Sauda {', and '.join(told)}.", tuple(lines))
@@ -172,7 +172,7 @@ def training_answer(comparison: Artifact) -> Answer:
         [comparison],
         GAIN,
         "paired hold-out seeds",
-        ([comparison], TALKS),
+        ([comparison], SERVED),
         tables=frames.stages(comparison),
         parts={"Every stage and policy, task by task": stages(comparison)},
     )
@@ -198,15 +198,15 @@ def summary(comparison: Artifact, task: str) -> Markup:
 def progress(comparison: Artifact, task: str) -> str:
     """How far training brought Sauda on a task; "" where it did not play."""
     rows = rows_by_policy(comparison, task)
-    if TALKS not in rows:
+    if SERVED not in rows:
         return ""
     closed = comparison.data.gap_closed
     shares = [
         Interval(mean=row.share, low=row.low, high=row.high)
         for row in closed
-        if (row.task, row.policy) == (task, TALKS)
+        if (row.task, row.policy) == (task, SERVED)
     ]
-    return SAY.progress(rows[BASE].grade.mean, rows[TALKS], shares, buyer_name(LISTENER))
+    return SAY.progress(rows[BASE].grade.mean, rows[SERVED], shares, buyer_name(LISTENER))
 
 
 def stage_figure(artifact: Artifact, task: str) -> go.Figure:
@@ -224,14 +224,14 @@ def players_figure(
     A row says its games where they are not as many as Sauda's.
     """
     rows = best_first(comparison, task)
-    usual = next((row.n for row in rows if row.policy == TALKS), None)
+    usual = next((row.n for row in rows if row.policy == SERVED), None)
     lines = []
     for row in rows:
         if row.policy in names:
             label = buyer_name(row.policy)
             if usual and row.n != usual:
                 label += f", n = {row.n:,}"
-            label = f"<b>{label}</b>" if row.policy == TALKS else label
+            label = f"<b>{label}</b>" if row.policy == SERVED else label
             lines.append(WhiskerRow(label, row.grade, series_role(row.policy)))
     return whisker_rows({capital(f"the {short(task)}"): lines}, axis, form)
 
@@ -262,11 +262,11 @@ def stages(artifact: Artifact) -> Part:
 
 def wrapper_verdict(comparison: Artifact) -> Verdict:
     """Whether the published steering wins more around the served model than around no model."""
-    gains = wrapper_gains(comparison, TALKS, STEERING)
+    gains = wrapper_gains(comparison, SERVED, STEERING)
     evidence = tuple(_tell_added(comparison))
     if not gains:
-        missing = no_row(comparison, f"{TALKS}+{STEERING}")
-        return Verdict(f"Not measured yet around {buyer_name(TALKS)}.", (*evidence, missing))
+        missing = no_row(comparison, f"{SERVED}+{STEERING}")
+        return Verdict(f"Not measured yet around {buyer_name(SERVED)}.", (*evidence, missing))
     sides = {task: side(lead.gain) for task, lead in gains.items()}
     work = "does the work where it is used"
     if "above" in sides.values():
@@ -279,8 +279,8 @@ def wrapper_verdict(comparison: Artifact) -> Verdict:
         unclear="it shows no difference from no model in {} (the interval holds 0)",
     )
     task, lead = next(iter(gains.items()))
-    bare = rows_by_policy(comparison, task)[TALKS]
-    alone = gain_on_same_seeds(comparison, task, TALKS, f"{TALKS}+{STEERING}")
+    bare = rows_by_policy(comparison, task)[SERVED]
+    alone = gain_on_same_seeds(comparison, task, SERVED, f"{SERVED}+{STEERING}")
     sentence = SAY.wrapper(work, task, lead, alone and side(alone.gain), bare)
     return Verdict(sentence, (f"Around Sauda {', and '.join(told)}.", *evidence))
 
@@ -297,15 +297,15 @@ def wrapper_gains(comparison: Artifact, stage: str, wrapper: str) -> dict[str, L
 
 def _tell_added(comparison: Artifact) -> Iterator[str]:
     """What the served stage and the base add to the wrappers around them, by task."""
-    for stage, wrapper in ((TALKS, STEERING), (BASE, STEERING), (TALKS, HONEST)):
+    for stage, wrapper in ((SERVED, STEERING), (BASE, STEERING), (SERVED, HONEST)):
         if leads := wrapper_gains(comparison, stage, wrapper):
-            inside = AROUND[stage] if stage == TALKS else f"the {AROUND[stage]}"
+            inside = AROUND[stage] if stage == SERVED else f"the {AROUND[stage]}"
             yield SAY.added(wrapper, inside, leads)
 
 
 def wrapper_answer(comparison: Artifact) -> Answer:
     """The base and the served stage bare, then each wrapper around each and around no model."""
-    shown = {model: f"{AROUND[model]}, bare" for model in (BASE, TALKS)} | {
+    shown = {model: f"{AROUND[model]}, bare" for model in (BASE, SERVED)} | {
         f"{model}+{wrapper}": f"{wrapper}, {AROUND[model]}"
         for wrapper in (STEERING, HONEST)
         for model in AROUND
@@ -321,7 +321,7 @@ def wrapper_answer(comparison: Artifact) -> Answer:
     return Answer(
         wrapper_verdict(comparison),
         grades_figure(rows),
-        HTML.wrapper_caption(policy_label(TALKS)),
+        HTML.wrapper_caption(policy_label(SERVED)),
         rows,
         "wrapper and model",
         [comparison],

@@ -58,7 +58,7 @@ from sauda.players import (
     LISTENER,
     ORACLE,
     PLANNERS,
-    TALKS,
+    SERVED,
     TUNED,
     buyer_name,
     is_model,
@@ -162,7 +162,7 @@ def leads(field: Field) -> Iterator[str]:
     for task, entries in field.items():
         second = entries[1] if len(entries) > 1 else None
         played = {entry.policy for entry in entries}
-        watched = (LISTENER, TALKS) if task.startswith(MARKET) else ()
+        watched = (LISTENER, SERVED) if task.startswith(MARKET) else ()
         absent = [buyer_name(each) for each in watched if each not in played]
         yield SAY.leads(task, entries[0], second, second and lead(entries[0], second), absent)
 
@@ -173,7 +173,7 @@ def sauda_places(field: Field) -> str:
         (place, len(entries), entry)
         for task, entries in field.items()
         for place, entry in enumerate(entries, 1)
-        if entry.policy == TALKS
+        if entry.policy == SERVED
     ]
     return SAY.places("Sauda", places) if places else ""
 
@@ -231,7 +231,7 @@ def market_verdict(field: Field, comparison: Artifact) -> Verdict:
 
 def tuned_sentence(comparison: Artifact, task: str) -> str:
     """What the tuned script scores beside Sauda; "" where it did not play."""
-    lead = gain_on_same_seeds(comparison, task, TALKS, TUNED)
+    lead = gain_on_same_seeds(comparison, task, SERVED, TUNED)
     if lead is None:
         return ""
     return SAY.tuned(lead, side(lead.gain))

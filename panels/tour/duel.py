@@ -25,7 +25,7 @@ from panels.ui.terms import capital
 from sauda.experiments.duel import FILE, TASK
 from sauda.games.transcript import from_json, in_words
 from sauda.llm.types import ReplyError
-from sauda.players import BASE, TALKS, is_model, policy_label
+from sauda.players import BASE, SERVED, is_model, policy_label
 from sauda.records.kinds import ArtifactError
 from sauda.records.store import load
 
@@ -49,7 +49,7 @@ def rivals() -> list[tuple[str, str]]:
     return [
         ("Before training" if name == BASE else capital(policy_label(name)), name)
         for name in recorded()
-        if name != TALKS
+        if name != SERVED
     ]
 
 
@@ -60,7 +60,7 @@ def scene(rival: str = BASE, can_press: bool = True) -> Markup:
     """
     games = recorded()
     rival = rival if rival in dict(map(reversed, rivals())) else BASE
-    return draw(*games[TALKS], rival, *games[rival], can_press)
+    return draw(*games[SERVED], rival, *games[rival], can_press)
 
 
 def draw(
@@ -80,7 +80,7 @@ def draw(
     labels = {name: label for label, name in rivals()}
     return HTML.race(
         (goods(item.name), rupees(item.list_price), capital(item.name)),
-        bubbles(game, TALKS, replies),
+        bubbles(game, SERVED, replies),
         *scale(game),
         f"{share_of(game):.0%}",
         address_of(TASK, game.seed, HIDDEN, int(ask)) if can_press else "",
@@ -176,15 +176,15 @@ def play_live(rival: str) -> Iterator[Markup]:
     yield scene(rival) + note("Both play; that takes up to a minute.")
     try:
         played = [
-            rollout(task, of_this_page(task, name), games[name][0].seed) for name in (TALKS, rival)
+            rollout(task, of_this_page(task, name), games[name][0].seed) for name in (SERVED, rival)
         ]
     except ReplyError as error:
         yield scene(rival) + trouble(error)
         return
     apart = [
         name
-        for name, now in zip((TALKS, rival), played, strict=True)
+        for name, now in zip((SERVED, rival), played, strict=True)
         if [turn.action for turn in now.turns] != [turn.action for turn in games[name][0].turns]
     ]
-    drawn = draw(played[0], games[TALKS][1], rival, played[1], games[rival][1])
+    drawn = draw(played[0], games[SERVED][1], rival, played[1], games[rival][1])
     yield drawn + note(SAY.played_again([policy_label(name) for name in apart]))

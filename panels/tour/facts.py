@@ -33,7 +33,7 @@ from sauda.players import (
     LEAVE,
     LISTENER,
     ORACLE,
-    TALKS,
+    SERVED,
     TUNED,
     policy_label,
 )
@@ -52,7 +52,7 @@ LAB_TASK = "arena/market_round"  # of the sentence about the lab
 CONTENDERS = (LEAVE, TUNED, BAYESIAN, LISTENER)  # of the figure
 
 
-def chain(stage: str = TALKS.removeprefix(f"{BASE}+")) -> list[Artifact]:
+def chain(stage: str = SERVED.removeprefix(f"{BASE}+")) -> list[Artifact]:
     """The training runs from the base to `stage`, Sauda's last one, in the order of training.
 
     Raises ArtifactError where a log is missing.
@@ -74,10 +74,10 @@ def in_short(runs: Sequence[Artifact]) -> str:
     model, month = PARAMETERS[runs[0].data.base.name], f"{PRICES_READ:%B %Y}"
     comparison = load(COMPARISON)
     rows = rows_by_policy(comparison, MARKET)
-    if missing := {BASE, TALKS} - rows.keys():
+    if missing := {BASE, SERVED} - rows.keys():
         fault = f"artifacts/{comparison.file} lacks {', '.join(missing)} on {MARKET}"
         raise ArtifactError(fault, entry(comparison.file).command)
-    before, after = rows[BASE], rows[TALKS]
+    before, after = rows[BASE], rows[SERVED]
     return SAY.in_short(model, minutes, machines, dollars, month, before, after)
 
 
@@ -170,7 +170,7 @@ def trained_on(comparison: Artifact) -> str:
 
     On all games; and on those that no training game is like, where an interval leaves out 0.
     """
-    gains = [r for r in comparison.data.stage_gains if (r.task, r.before) == (MARKET, TALKS)]
+    gains = [r for r in comparison.data.stage_gains if (r.task, r.before) == (MARKET, SERVED)]
     if not gains:
         return ""
     told, clear = ({games: [] for games in ("all", "unseen")} for _ in range(2))
@@ -219,9 +219,9 @@ def findings(comparison: Artifact, worth: Artifact, manners: Artifact) -> list[F
         _opening_price(manners),
         Finding(
             f"Copying a planner took it from {of_thousand(rows[BASE].grade.mean)} to"
-            f" {of_thousand(rows[TALKS].grade.mean)}",
-            [_bar("untrained", rows[BASE].grade), _bar("after it", rows[TALKS].grade)],
-            f"n = {rows[TALKS].n:,} games that it never trained on",
+            f" {of_thousand(rows[SERVED].grade.mean)}",
+            [_bar("untrained", rows[BASE].grade), _bar("after it", rows[SERVED].grade)],
+            f"n = {rows[SERVED].n:,} games that it never trained on",
             "?tab=results&part=training",
         ),
         _beside_script(comparison),
@@ -238,7 +238,7 @@ def findings(comparison: Artifact, worth: Artifact, manners: Artifact) -> list[F
 
 def _after_copying(comparison: Artifact) -> Finding | None:
     """What was trained on top of the stage that copies a planner; None where nothing was."""
-    gains = [r for r in comparison.data.stage_gains if (r.task, r.before) == (MARKET, TALKS)]
+    gains = [r for r in comparison.data.stage_gains if (r.task, r.before) == (MARKET, SERVED)]
     gains = [row for row in gains if row.on == "all"]
     if not gains:
         return None
@@ -257,17 +257,17 @@ def _beside_script(comparison: Artifact) -> Finding:
     """The model beside the best script, the one whose numbers were searched where it played."""
     rows = rows_by_policy(comparison, MARKET)
     script = TUNED if TUNED in rows else best_script(rows)[0]
-    lead = gain_on_same_seeds(comparison, MARKET, TALKS, script).gain
+    lead = gain_on_same_seeds(comparison, MARKET, SERVED, script).gain
     beside = {
         "above": f"beats the best script by {of_thousand(lead.mean)}",
         "unclear": "is level with the best script",
         "below": f"stays {of_thousand(-lead.mean)} behind the best script",
     }[side(lead)]
-    bars = [_bar(policy_label(name), rows[name].grade) for name in (script, TALKS)]
+    bars = [_bar(policy_label(name), rows[name].grade) for name in (script, SERVED)]
     return Finding(
         f"The model {beside}",
         [*bars, _bar("model less script", lead)],
-        f"n = {rows[TALKS].n:,} games, the difference paired by seed",
+        f"n = {rows[SERVED].n:,} games, the difference paired by seed",
         "?tab=results&part=market",
     )
 
@@ -278,7 +278,7 @@ def _opening_price(manners: Artifact) -> Finding:
     Two sellers of `manners` come down evenly to their limits and differ in where they begin.
     """
     rows = {(row.player, row.habit): row for row in manners.data.rows}
-    buyers = {LISTENER: "planner", TALKS: "Sauda"}
+    buyers = {LISTENER: "planner", SERVED: "Sauda"}
     low, high = (rows[LISTENER, habit] for habit in OPENINGS)
     times = HABITS[OPENINGS[1]].opening / HABITS[OPENINGS[0]].opening
     moved = f"from {of_thousand(low.share.mean)} to {of_thousand(high.share.mean)}"

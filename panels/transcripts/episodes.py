@@ -21,7 +21,7 @@ from sauda.llm.types import ReplyError
 from sauda.players import (
     BASE,
     LAB,
-    TALKS,
+    SERVED,
     get_policy,
     is_model,
     planners_of,
@@ -46,7 +46,7 @@ def able(task_name: str) -> list[str]:
     """The policies for the learner's seat: scripts and planners, and language models that buy."""
     task = get_task(task_name)
     models = TRAINED[::-1] if task_name in ARENA_TASKS else ()
-    models = (BASE, TALKS) if task.learner == "buyer" else models
+    models = (BASE, SERVED) if task.learner == "buyer" else models
     return [*scripts_of(task), *planners_of(task), *models]
 
 

@@ -28,7 +28,7 @@ from sauda.experiments import episodes as experiment
 from sauda.experiments.episodes import POLICIES, SEED, SIDES, ChosenPair
 from sauda.games.transcript import from_json
 from sauda.llm.types import ReplyError
-from sauda.players import BASE, LISTENER, PEOPLE, TALKS, policy_label
+from sauda.players import BASE, LISTENER, PEOPLE, SERVED, policy_label
 from sauda.records.kinds import ArtifactError
 from sauda.records.seeds import whole_seed
 from sauda.records.store import Artifact
@@ -45,7 +45,7 @@ ARGUMENTS = {
     "tea": "a friendly word", "cash": "cash at once", "outside": "a price elsewhere",
     "flaw": "a fault",
 }  # fmt: skip
-SHOOT_OUT_TASK, SHOOT_OUT = PEOPLE, ("conceder", LISTENER, BASE, TALKS)
+SHOOT_OUT_TASK, SHOOT_OUT = PEOPLE, ("conceder", LISTENER, BASE, SERVED)
 
 
 def build() -> None:

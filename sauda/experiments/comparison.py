@@ -35,8 +35,8 @@ from sauda.players import (
     PEOPLE,
     PUBLISHED,
     SCRIPTS,
+    SERVED,
     STAGES,
-    TALKS,
     TUNED,
     is_model,
     player_spec,
@@ -68,7 +68,7 @@ BESIDE = {
     "bazaar/mute-3": (*SCRIPTS, LEAVE, TUNED, BAYESIAN, ORACLE),
 }
 HALVED = ("bazaar/package", "bazaar/mute-3")  # of which half as many games are played
-RIVALS = ("conceder", TUNED, BAYESIAN, LISTENER, TALKS)
+RIVALS = ("conceder", TUNED, BAYESIAN, LISTENER, SERVED)
 LAB_SCRIPTS = (AUTARKY, *PUBLISHED, BROKER)
 LAB_RIVALS = (AUTARKY, PUBLISHED[0], BROKER)
 
@@ -147,7 +147,7 @@ def bazaar_grids(games: int = 400, models: Sequence[str] = ()) -> tuple[Grid, ..
         Grid((task,), (*names, *BESIDE[task]), max(1, games // 2) if task in HALVED else games)
         for task, names in players.items()
     )
-    wrapped = tuple(f"{TALKS}+{part}" for part in (*WRAPPERS, CONSTRAINED) if TALKS in models)
+    wrapped = tuple(f"{SERVED}+{part}" for part in (*WRAPPERS, CONSTRAINED) if SERVED in models)
     wrapped += (f"{BASE}+{CONSTRAINED}",) if BASE in models else ()
     return (*grids, Grid((PEOPLE,), wrapped, max(1, games // 3))) if wrapped else grids
 

@@ -16,7 +16,7 @@ from sauda.language.lines import HINGLISH
 from sauda.language.phrases import language_of
 from sauda.llm.turn import new_game, play_games
 from sauda.played import models_behind, people_prompt
-from sauda.players import BASE, BAYESIAN, LISTENER, TALKS, TUNED, get_policy, is_model, player_spec
+from sauda.players import BASE, BAYESIAN, LISTENER, SERVED, TUNED, get_policy, is_model, player_spec
 from sauda.records.schemas.base import ModelSource, Number, Record, Table
 from sauda.records.seeds import first_seeds
 from sauda.records.store import Artifact
@@ -75,8 +75,8 @@ def duel(
         get_policy(task, name)  # raises where there is none, before a model plays for minutes
     played = [new_game(task, seed) for seed in seeds]
     for start in range(0, episodes, batch):
-        play_games(played[start : start + batch], player_spec(TALKS))
-    records = [record_game(game, TALKS) for game in played]
+        play_games(played[start : start + batch], player_spec(SERVED))
+    records = [record_game(game, SERVED) for game in played]
     shares = [share_of(record) if can_be_shown(record) else None for record in records]
     seed = choose(seeds, shares)
     games = [records[seeds.index(seed)]]
@@ -87,7 +87,7 @@ def duel(
             games.append(record_game(game, name))
         else:
             games.append(by_script(name, seed))
-    names = {TALKS, *filter(is_model, others)}
+    names = {SERVED, *filter(is_model, others)}
     return {
         "games": games,
         "seeds": list(seeds),

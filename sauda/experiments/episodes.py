@@ -26,7 +26,7 @@ from sauda.players import (
     LISTENER,
     OPEN_MARKET,
     PEOPLE,
-    TALKS,
+    SERVED,
     get_policy,
     player_spec,
 )
@@ -164,7 +164,7 @@ def _replay_task(
 )
 def before_after(
     before: str = BASE,
-    after: str = TALKS,
+    after: str = SERVED,
     tasks: tuple[str, ...] = (PEOPLE,),
     episodes: int = 100,  # per task and model, from the first hold-out seed
     batch: int = 50,  # games played together, as in the model comparison

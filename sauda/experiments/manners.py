@@ -34,7 +34,7 @@ from sauda.language.faults import FAULTS, faults_in
 from sauda.llm.turn import PlayerSpec
 from sauda.llm.types import BatchGenerate
 from sauda.played import models_behind, people_prompt, play_together
-from sauda.players import get_policy, is_model, player_spec
+from sauda.players import SERVED, get_policy, is_model, player_spec
 from sauda.records import progress
 from sauda.records.schemas.base import ModelSource, Record, Rows
 from sauda.records.seeds import deal_at, first_seeds
@@ -254,7 +254,7 @@ def replay(artifact: Artifact, workers: int, root: Path) -> dict[str, Any]:
 )
 def manners(
     players: tuple[str, ...] = (
-        "mini+talks",
+        SERVED,
         "bayesian",
         "listener",
         "tuned",

@@ -9,7 +9,7 @@ from sauda.experiments.base import experiment
 from sauda.experiments.episodes import play_replies, record_game
 from sauda.llm.turn import new_game, play_games
 from sauda.played import models_behind, people_prompt
-from sauda.players import BASE, CONSTRAINED, PEOPLE, TALKS, player_spec
+from sauda.players import BASE, CONSTRAINED, PEOPLE, SERVED, player_spec
 from sauda.records.schemas.base import ModelSource, Record, Rows
 from sauda.records.seeds import first_seeds
 from sauda.records.store import Artifact
@@ -61,7 +61,7 @@ def replay(artifact: Artifact, workers: int, root: Path) -> dict[str, Any]:
 )
 def spot(
     # The base hardly makes a move but under the grammar of legal ones.
-    players: tuple[str, ...] = (f"{BASE}+{CONSTRAINED}", TALKS),
+    players: tuple[str, ...] = (f"{BASE}+{CONSTRAINED}", SERVED),
     episodes: int = EPISODES,
 ) -> dict[str, Any]:
     """The data of the artifact: of each seed on which both make LEAST moves, both games."""

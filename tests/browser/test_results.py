@@ -17,7 +17,7 @@ from benchmarks.page import running_app
 from panels.artifacts import ADDRESS, PROGRAMS
 from panels.results.leaderboard import CODE
 from sauda.experiments.speeds import recompute_load
-from sauda.players import TALKS, buyer_name
+from sauda.players import SERVED, buyer_name
 from sauda.records.kinds import FILES
 from sauda.records.store import REPOSITORY, load, save
 from tests.support.page import (
@@ -85,7 +85,7 @@ def test_an_agent_that_enters_by_the_code_on_the_page_stands_there_with_its_game
         re.compile(r"“rising bids \w+” (leads|is the one entry)")
     )
     figure = page.locator("#results-leaderboard-figure")
-    for name in ("rising bids", buyer_name(TALKS), "bound of what can be won"):
+    for name in ("rising bids", buyer_name(SERVED), "bound of what can be won"):
         expect(figure.get_by_text(name).first).to_be_visible()
     unfold(page, "Open a game of an entry")
     game = page.locator("#leaderboard-game")

@@ -9,11 +9,11 @@ from sauda.experiments.comparison import Grid
 from sauda.llm.turn import PlayerSpec
 from sauda.llm.wrappers import WRAPPERS
 from sauda.played import people_prompt, play_columns
-from sauda.players import BASE, BAYESIAN, LEAVE, LISTENER, OPEN_MARKET, ORACLE, PEOPLE, TALKS
+from sauda.players import BASE, BAYESIAN, LEAVE, LISTENER, OPEN_MARKET, ORACLE, PEOPLE, SERVED
 from sauda.records.store import Artifact, new_artifact
 from tests.support.models import bids
 
-STAGES = {BASE: "naive", TALKS: "conceder"}  # and the script that plays it
+STAGES = {BASE: "naive", SERVED: "conceder"}  # and the script that plays it
 BESIDE = ("null+steering", "boulware", "tit_for_tat", LEAVE, BAYESIAN, LISTENER, ORACLE)
 CLASSIC = ("classic/single_deal", ("null+steering", "expert"))
 SEEDS = 10
@@ -52,9 +52,9 @@ def model_comparison() -> Artifact:
 @cache
 def games_before_and_after() -> Artifact:
     """Games of two canned players under the names of the untrained base and of Sauda."""
-    config = {"before": BASE, "after": TALKS, "tasks": (PEOPLE, "bazaar/mute-3")}
+    config = {"before": BASE, "after": SERVED, "tasks": (PEOPLE, "bazaar/mute-3")}
     config |= {"episodes": 9, "batch": 9}
-    players = {BASE: PLAYERS["shaky"], TALKS: PLAYERS["high"]}
+    players = {BASE: PLAYERS["shaky"], SERVED: PLAYERS["high"]}
     source = dict.fromkeys(("source", "origin", "sha256", "cpu"), "") | {"sampling": {}}
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(

@@ -44,7 +44,7 @@ from sauda.language.lines import name_in
 from sauda.language.small_talk import answer_to, confirms
 from sauda.language.stances import read_stances
 from sauda.llm.types import ReplyError
-from sauda.players import BASE, CONSTRAINED, TALKS, player_spec
+from sauda.players import BASE, CONSTRAINED, SERVED, player_spec
 from sauda.records.seeds import draw_seed
 from sauda.records.store import Artifact
 from sauda.sessions import spot as session
@@ -137,12 +137,12 @@ def find_untrained(rows: Mapping[str, BazaarRow]) -> str:
 
 def is_trained(policy: str) -> bool:
     """Whether a player, recorded or live, is the served stage."""
-    return policy == TALKS
+    return policy == SERVED
 
 
 def pairs_with(base: str, recorded: Artifact | None) -> Sequence[Pair]:
     """The recorded pairs of the untrained player `base` and the served one; none of others."""
-    if recorded is None or list(recorded.settings()["players"]) != [base, TALKS]:
+    if recorded is None or list(recorded.settings()["players"]) != [base, SERVED]:
         return []
     return [pair["games"] for pair in recorded.data.as_json()["pairs"]]
 
@@ -238,7 +238,7 @@ def deal_recorded(spot: Spot, generation: SessionGeneration, duel: Duel | None) 
 def deal_live(spot: Spot, generation: SessionGeneration, duel: Duel | None) -> Updates:
     """A new item that the visitor sells to both, in random order."""
     generation.advance()
-    return show(spot, session.live_duel(_shuffle([find_untrained(spot.rows), TALKS]), draw_seed()))
+    return show(spot, session.live_duel(_shuffle([find_untrained(spot.rows), SERVED]), draw_seed()))
 
 
 def _shuffle(pair: Sequence) -> list:

@@ -28,7 +28,7 @@ from panels.haggle.words import ENGLISH, HINDI, HINGLISH, translator
 from sauda.llm.backends import THIS_PAGE
 from sauda.llm.server import Failed, Loading, Ready, Waiting
 from sauda.llm.types import NotReady, ReplyRefused, ReplyTimeout
-from sauda.players import TALKS
+from sauda.players import SERVED
 from sauda.sessions.bazaar import answer, start
 from tests.support.haggle import Model, screen_of, visit_to
 from tests.support.running import run
@@ -88,7 +88,7 @@ def test_a_games_seed_is_too_long_to_be_searched_for_and_names_its_item():
 
 
 def test_a_chosen_ware_is_sold_and_a_model_that_is_not_ready_is_stood_in_for_by_name():
-    model = TALKS
+    model = SERVED
     for ready, plays, wanted in ((True, model, ""), (False, STAND_IN, model)):
         game = new_game(SELL, "hybrid city bicycle", model, ready)
         assert game.observation.table.item.name == "hybrid city bicycle"
@@ -229,7 +229,7 @@ def replies(screen: Screen, visit: Visit, request: Request | None) -> list[dict]
 def selling(model: Model, language: str = ENGLISH) -> tuple[Screen, Visit]:
     """A visitor who has named a price to a language model, and waits for its move."""
     screen = screen_of(model)
-    visit = replace(visit_to(start(SELLING_TASK, TALKS, 3), "₹900"), language=language)
+    visit = replace(visit_to(start(SELLING_TASK, SERVED, 3), "₹900"), language=language)
     asked = callbacks.send(screen, visit)[screen.page.visit]
     assert isinstance(asked.reply_request, Request)
     return screen, asked
@@ -330,7 +330,7 @@ def test_whoever_gets_no_reply_is_offered_a_script_that_is_marked_as_one(error):
     assert "stand_in" in pressable(last, screen.page.moves)
     updates = callbacks.play_stand_in(screen, visit)
     game = updates[screen.page.visit].game
-    assert (game.opponent, game.stands_in_for) == (STAND_IN, TALKS)
+    assert (game.opponent, game.stands_in_for) == (STAND_IN, SERVED)
     assert game.play.seed == visit.game.play.seed
     assert "tit for tat" in updates[screen.page.brief]
     assert "stand_in" not in pressable(updates, screen.page.moves)
@@ -340,13 +340,13 @@ def test_a_model_takes_its_seat_once_it_has_loaded_and_no_other_game_was_chosen(
     model = Model(stage=Loading(THIS_PAGE, 0.0))
     screen = screen_of(model)
     page = screen.page
-    visit = callbacks.begin(screen, Visit(opponent=TALKS))[page.visit]
+    visit = callbacks.begin(screen, Visit(opponent=SERVED))[page.visit]
     assert visit.game.opponent == STAND_IN
     ticked = callbacks.tick(screen, visit)
     assert (page.visit in ticked, ticked[page.clock].active) == (False, True)
     model.stage = Ready(THIS_PAGE, "canned", 1.0)
     seated = callbacks.tick(screen, visit)
-    assert (seated[page.visit].game.opponent, seated[page.clock].active) == (TALKS, False)
+    assert (seated[page.visit].game.opponent, seated[page.clock].active) == (SERVED, False)
 
     def choose_meanwhile(*setup):
         visit.generation.choose()
@@ -364,7 +364,7 @@ def test_a_first_move_and_a_model_that_takes_its_seat_do_not_undo_each_other():
 
     def loaded() -> Visit:
         model.stage = Loading(THIS_PAGE, 0.0)
-        visit = callbacks.begin(screen, Visit(opponent=TALKS))[page.visit]
+        visit = callbacks.begin(screen, Visit(opponent=SERVED))[page.visit]
         model.stage = Ready(THIS_PAGE, "canned", 1.0)
         price = visit.game.observation.table.item.list_price
         return replace(visit, text=f"{price} and not a rupee less")
@@ -381,7 +381,7 @@ def test_a_first_move_and_a_model_that_takes_its_seat_do_not_undo_each_other():
     visit = loaded()
     seated = callbacks.tick(screen, visit)
     kept = callbacks.send(screen, visit)
-    assert seated[page.visit].game.opponent == TALKS
+    assert seated[page.visit].game.opponent == SERVED
     assert not {page.visit, page.chat, page.message} & kept.keys()
     assert "Sauda has just taken its seat" in kept[page.moves]
     again = callbacks.send(screen, replace(seated[page.visit], text=visit.text))

@@ -32,7 +32,7 @@ from panels.haggle.tab import open_page, open_pickers, read_kept, shared_game
 from panels.haggle.words import ENGLISH, HINDI, translator
 from sauda.llm.backends import THIS_PAGE
 from sauda.llm.server import Loading, Ready
-from sauda.players import TALKS, player_spec
+from sauda.players import SERVED, player_spec
 from sauda.policies import BUYERS
 from sauda.sessions.bazaar import answer, start
 from tests.support.cases import rows
@@ -152,7 +152,7 @@ def test_a_link_opens_the_same_game_for_a_friend_once_it_is_over(choice):
 
 def test_every_stage_is_offered_bare_that_was_measured_by_the_rules_of_the_game():
     offered = values(opponent_choices(SELL, ANY_ITEM))
-    assert offered[0] == TALKS
+    assert offered[0] == SERVED
     assert {"mini", "mini+people", HIDDEN, "listener", *BUYERS} <= set(offered)
     for name in buyer_models():
         assert player_spec(name).weights

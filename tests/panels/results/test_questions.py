@@ -19,7 +19,7 @@ from panels.results.winners import Entry as Entered
 from panels.ui.tables import with_interval
 from sauda.experiments.scripts import Exploits
 from sauda.experiments.verify import replay_row
-from sauda.players import BAYESIAN, LISTENER, TALKS, buyer_name, policy_label
+from sauda.players import BAYESIAN, LISTENER, SERVED, buyer_name, policy_label
 from sauda.records.schemas.base import Interval
 from sauda.records.store import load
 from sauda.serve.leaderboard import Entry, rules_of
@@ -148,7 +148,7 @@ def test_before_anybody_entered_and_without_a_file_the_measured_rows_stand_alone
     parts = show(OPEN, measured["bazaar"])
     assert "No agent has entered the market of free words yet" in parts["verdict"]
     assert "best measured: " in parts["verdict"]
-    names = [buyer_name(name) for name in (LISTENER, BAYESIAN, TALKS)]
+    names = [buyer_name(name) for name in (LISTENER, BAYESIAN, SERVED)]
     assert all(name in drawn(parts["figure"]) for name in names)
     assert "hidden games" not in drawn(parts["figure"])
     assert parts["game"] == leaderboard.NOBODY

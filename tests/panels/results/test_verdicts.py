@@ -16,7 +16,7 @@ from sauda.experiments.comparison import ArenaModelComparison, ModelComparison, 
 from sauda.experiments.evaluate import ArenaColumns, ArenaRow, BazaarColumns, BazaarRow
 from sauda.experiments.gap import Gap, GapRow
 from sauda.experiments.runs import schedule_verdict
-from sauda.players import BAYESIAN, LAB, LISTENER, TALKS
+from sauda.players import BAYESIAN, LAB, LISTENER, SERVED
 from sauda.records.schemas.base import Hashes, Interval, Metric, Row
 from sauda.records.store import Artifact, load
 from tests.support.golden import assert_golden, without_numbers
@@ -71,7 +71,7 @@ def trained(**gains: tuple[float, float, float]) -> Artifact:
     rows = []
     for task, gain in gains.items():
         rows.append(model_row(f"bazaar/{task}-3", "mini", metric(0.1)))
-        rows.append(model_row(f"bazaar/{task}-3", TALKS, metric(0.1 + gain[1], gain)))
+        rows.append(model_row(f"bazaar/{task}-3", SERVED, metric(0.1 + gain[1], gain)))
     return comparison(rows)
 
 
@@ -95,10 +95,10 @@ def wrapped(bare: float = 0.2, **adds: float) -> Artifact:
     The served stage alone wins `bare` in every game.
     """
     alone = [0.1, 0.3, 0.2, 0.4]
-    rows = [model_row(f"bazaar/{task}-3", TALKS, metric(bare)) for task in adds]
+    rows = [model_row(f"bazaar/{task}-3", SERVED, metric(bare)) for task in adds]
     grades = {
-        f"bazaar/{task}-3": {"null+steering": alone, TALKS: [bare] * 4,
-                           f"{TALKS}+steering": [grade + more for grade in alone]}
+        f"bazaar/{task}-3": {"null+steering": alone, SERVED: [bare] * 4,
+                           f"{SERVED}+steering": [grade + more for grade in alone]}
         for task, more in adds.items()
     }  # fmt: skip
     return comparison(rows, grades=grades)
@@ -123,12 +123,12 @@ def training_cases() -> Iterator[tuple[str, Verdict]]:
             yield f"{first}, {second}", training.verdict(trained(open=first, mute=second))
     rows = [model_row(OPEN, "mini", metric(0.1)), model_row(OPEN, "mini+dpo", metric(0.2, ABOVE))]
     yield "not served", training.verdict(comparison(rows, [step(OPEN, "mini+dpo", ABOVE)]))
-    classic = [model_row(CLASSIC, TALKS, metric(0.2, ABOVE))]
+    classic = [model_row(CLASSIC, SERVED, metric(0.2, ABOVE))]
     yield "classic tasks alone", training.verdict(comparison(classic))
 
 
 def market_cases() -> Iterator[tuple[str, Verdict]]:
-    planned = [entry(OPEN, LISTENER, AHEAD), entry(OPEN, TALKS, BEHIND)]
+    planned = [entry(OPEN, LISTENER, AHEAD), entry(OPEN, SERVED, BEHIND)]
     fields = {
         "a winner": [entry(OPEN, "linear", BEHIND), entry(OPEN, BAYESIAN, AHEAD)],
         "no clear winner": [entry(OPEN, "linear", EVEN), entry(OPEN, BAYESIAN, AHEAD)],
@@ -164,7 +164,7 @@ def wrapper_cases() -> Iterator[tuple[str, Verdict]]:
         artifact = wrapped(bare, open=adds, mute=adds)
         yield f"alone {bare}, around it {adds:+}", training.wrapper_verdict(artifact)
     yield "one task alone", training.wrapper_verdict(wrapped(open=0.1, mute=0.0))
-    for missing in (TALKS, f"{TALKS}+steering"):
+    for missing in (SERVED, f"{SERVED}+steering"):
         artifact = wrapped(open=0.1)
         del artifact.data.episodes[OPEN][missing]
         yield f"without {missing}", training.wrapper_verdict(artifact)
@@ -183,7 +183,7 @@ def other_cases() -> Iterator[tuple[str, Verdict]]:
     for adds in (0.1, -0.1, 0.0):
         alone = [0.1, 0.3, 0.2]
         artifact = comparison(
-            grades={OPEN: {"tuned": alone, TALKS: [round(grade + adds, 3) for grade in alone]}}
+            grades={OPEN: {"tuned": alone, SERVED: [round(grade + adds, 3) for grade in alone]}}
         )
         yield f"tuned script, {adds:+}", Verdict(winners.tuned_sentence(artifact, OPEN))
     lab = load("evaluation/arena-model-comparison.json")
@@ -228,7 +228,7 @@ def test_the_caption_of_the_gains_names_losses_and_the_figure_each_step():
 def test_the_figure_draws_the_best_of_each_kind_and_the_bound_of_a_task():
     losing = [-grade for grade in AHEAD]
     entries = [entry(OPEN, "linear", losing), entry(OPEN, "smart", AHEAD),
-               entry(OPEN, TALKS, AHEAD), entry(OPEN, f"{TALKS}+honest", AHEAD),
+               entry(OPEN, SERVED, AHEAD), entry(OPEN, f"{SERVED}+honest", AHEAD),
                entry(RUSHED, "linear", losing)]  # fmt: skip
     bound = model_row(OPEN, "oracle", metric(0.9))
     shown = winners.shown_rows(winners.rank(entries), {OPEN: bound})
@@ -236,7 +236,7 @@ def test_the_figure_draws_the_best_of_each_kind_and_the_bound_of_a_task():
         task: [getattr(row, "policy", row.label) for row in rows] for task, rows in shown.items()
     }
     assert names[OPEN][0] == winners.BOUND
-    assert sorted(names[OPEN][1:]) == sorted([TALKS, "smart"])
+    assert sorted(names[OPEN][1:]) == sorted([SERVED, "smart"])
     assert names[RUSHED] == ["linear"]
     figure = winners.grades_figure(winners.entries_of(shown))
     assert len(figure.data) == 4

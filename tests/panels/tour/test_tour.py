@@ -17,7 +17,7 @@ from panels.training.tab import RENTED, cost, overview
 from panels.ui.tables import FINE, with_interval
 from sauda.cloud.jobs import PRICES_READ, flavor
 from sauda.language.phrases import language_of
-from sauda.players import BASE, LISTENER, TALKS, TUNED
+from sauda.players import BASE, LISTENER, SERVED, TUNED
 from sauda.records.kinds import ArtifactError
 from sauda.records.store import load
 
@@ -26,9 +26,9 @@ def test_the_tours_figures_are_those_of_the_artifacts():
     comparison, words = load("evaluation/model-comparison.json"), load("worth.json")
     grades = {name: row.grade for name, row in rows_by_policy(comparison, facts.MARKET).items()}
     told = facts.gain(comparison)
-    assert f"{grades[BASE].mean:z.0%} to {with_interval(grades[TALKS], 'z.0%')}" in told
+    assert f"{grades[BASE].mean:z.0%} to {with_interval(grades[SERVED], 'z.0%')}" in told
     ways = {(way.task, way.policy): way for way in comparison.data.gap_closed}
-    way = ways[facts.MARKET, TALKS]
+    way = ways[facts.MARKET, SERVED]
     assert f"{way.share:.0%} [{way.low:.0%}, {way.high:.0%}]" in told
     drawn = facts.grades_figure(comparison).data
     assert drawn[0].x[0] == grades[LISTENER].mean
@@ -38,7 +38,7 @@ def test_the_tours_figures_are_those_of_the_artifacts():
     found = facts.findings(comparison, words, manners)
     assert f"₹{1000 * worth.difference.mean:.0f} of every ₹1,000" in found[0].headline
     recorded = {round(1000 * row.share.mean) for row in manners.data.rows
-                if row.habit in facts.OPENINGS and row.player in (LISTENER, TALKS)}  # fmt: skip
+                if row.habit in facts.OPENINGS and row.player in (LISTENER, SERVED)}  # fmt: skip
     assert {mean for _, mean, *_ in found[1].bars} == recorded
 
 
@@ -51,19 +51,19 @@ def test_a_finding_claims_what_its_interval_shows():
         found = facts.findings(replace(comparison, data=data), worth, manners)
         return " ".join(each.headline for each in found)
 
-    rows = [r for r in comparison.data.stage_gains if (r.task, r.before) == (facts.MARKET, TALKS)]
+    rows = [r for r in comparison.data.stage_gains if (r.task, r.before) == (facts.MARKET, SERVED)]
     moved = [row.model_copy(update={"difference": 0.2, "low": 0.1, "high": 0.3}) for row in rows]
     assert "changed some of what it wins" in headlines(stage_gains=moved)
     played = comparison.data.episodes
     level = played | {
-        facts.MARKET: dict(played[facts.MARKET]) | {TUNED: played[facts.MARKET][TALKS]}
+        facts.MARKET: dict(played[facts.MARKET]) | {TUNED: played[facts.MARKET][SERVED]}
     }
     assert "is level with the best script" in headlines(episodes=level)
 
 
 def test_what_training_further_changed_is_told_with_its_intervals():
     comparison = load("evaluation/model-comparison.json")
-    rows = [r for r in comparison.data.stage_gains if (r.task, r.before) == (facts.MARKET, TALKS)]
+    rows = [r for r in comparison.data.stage_gains if (r.task, r.before) == (facts.MARKET, SERVED)]
     told = facts.trained_on(comparison)
     assert rows
     for row in rows:
@@ -111,7 +111,7 @@ def test_a_run_costs_what_the_hub_rents_such_a_machine_for_and_says_when_that_wa
 def test_a_reply_that_is_no_move_is_quoted_short_and_escaped():
     games = duel.recorded()
     reply = "<img src=x onerror=alert(1)>" + "z" * 200
-    shown = str(duel.draw(*games[TALKS], BASE, games[BASE][0], [reply]))
+    shown = str(duel.draw(*games[SERVED], BASE, games[BASE][0], [reply]))
     assert "<img" not in shown
     assert "&lt;img" in shown
     assert "z" * 100 not in shown
@@ -126,7 +126,7 @@ def test_each_recorded_line_in_another_language_has_its_english():
 
 
 def test_the_verdict_is_the_recorded_share_and_its_link_leads_to_the_same_seller():
-    game, _ = duel.recorded()[TALKS]
+    game, _ = duel.recorded()[SERVED]
     shown = str(duel.scene())
     assert f"Sauda took {duel.share_of(game):.0%}." in shown
     query = dict(parse_qsl(unescape(re.search(r'href="\?([^"]+)"', shown)[1])))

@@ -29,7 +29,7 @@ from sauda.experiments.evaluate import ArenaColumns
 from sauda.games.transcript import from_json
 from sauda.llm.backends import SEATS
 from sauda.llm.server import Ready
-from sauda.players import BASE, LAB, ORACLE, PEOPLE, TALKS, get_policy, sit
+from sauda.players import BASE, LAB, ORACLE, PEOPLE, SERVED, get_policy, sit
 from sauda.records.seeds import SPLITS
 from tests.support.measured import games_before_and_after
 
@@ -190,8 +190,8 @@ def test_a_recorded_game_of_the_models_is_shown_at_once(record, monkeypatch):
     monkeypatch.setattr(played_episodes, "load_or_say", lambda file: (record, ""))
     played_episodes.recorded_at.cache_clear()
     pair = typical(record, PEOPLE)
-    played = play(PEOPLE, pair.seed, ["linear", BASE, TALKS])
-    for name, game in ((BASE, pair.before), (TALKS, pair.after)):
+    played = play(PEOPLE, pair.seed, ["linear", BASE, SERVED])
+    for name, game in ((BASE, pair.before), (SERVED, pair.after)):
         assert played[name].turns == from_json(game.as_json()).turns
     for other in ((PEOPLE, 1), ("classic/single_deal", pair.seed)):
         assert not played_episodes.recorded_at(*other)
@@ -203,7 +203,7 @@ def test_saudas_weights_are_loaded_once_however_a_row_calls_them(monkeypatch):
     worker = SimpleNamespace(for_visitor=lambda _: worker, wait=lambda _: Ready("", "", 0.0))
     monkeypatch.setattr(played_episodes, "in_page", lambda name: asked.append(name) or worker)
     own = SEATS["buyer"].model
-    for name in (own, TALKS, f"{TALKS}+steering", BASE):
+    for name in (own, SERVED, f"{SERVED}+steering", BASE):
         played_episodes.of_this_page(task, name)
     assert asked == [own, own, own, BASE]
 

@@ -1,4 +1,4 @@
-"""TALKS: the teacher's rows and their tokens, the loss, and the acceptance check."""
+"""SERVED: the teacher's rows and their tokens, the loss, and the acceptance check."""
 
 import json
 from dataclasses import replace

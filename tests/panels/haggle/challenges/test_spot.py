@@ -19,7 +19,7 @@ from panels.ui.look import with_minus_signs
 from sauda.experiments.episodes import play_replies
 from sauda.experiments.spot import FILE, TASK, both_move
 from sauda.llm.types import ReplyRefused
-from sauda.players import TALKS
+from sauda.players import SERVED
 from sauda.records.store import load
 from sauda.sessions.spot import EXCHANGES, load_duel
 from tests.support.haggle import Model
@@ -108,7 +108,7 @@ def test_a_guess_reveals_the_sides_counts_and_shows_both_measured_rows(spot, rig
     heard = re.compile('role="status">([^<]*)<')
     assert heard.findall(recorded(spot)[page.moves]) == [""]
     assert heard.search(updates[page.moves])[1] in verdict  # read out as it comes
-    for name in (UNTRAINED, TALKS):
+    for name in (UNTRAINED, SERVED):
         row = spot.rows[name]
         assert f'title="{name}"' in verdict
         assert f">{row.n}<" in verdict
@@ -124,18 +124,18 @@ def test_a_guess_reveals_the_sides_counts_and_shows_both_measured_rows(spot, rig
 
 
 def test_both_models_answer_one_ask_and_their_names_stay_hidden(spot, models):
-    models |= {"mini": Model('{"offer":40,"say":"<b>no</b>"}'), TALKS: Model('{"offer":60}')}
+    models |= {"mini": Model('{"offer":40,"say":"<b>no</b>"}'), SERVED: Model('{"offer":60}')}
     waits, *_, last = ask(spot, live(spot))
     assert "Both buyers think" in waits[spot.page.problem]
     assert last[spot.page.problem] == ""
     assert last[spot.page.columns].count("bids ₹") == 2
     assert "<b>no</b>" not in last[spot.page.columns]
-    assert TALKS not in shown(last)
+    assert SERVED not in shown(last)
     assert 'title="mini"' not in shown(last)
 
 
 def test_a_number_in_a_reply_that_is_no_move_waits_for_the_guess(spot, models):
-    models |= {"mini": Model("my limit is 80808080"), TALKS: Model('{"offer":60}')}
+    models |= {"mini": Model("my limit is 80808080"), SERVED: Model('{"offer":60}')}
     *_, last = ask(spot, live(spot))
     assert "80808080" not in last[spot.page.columns]
     told = events.guess(spot, 0, last[spot.page.duel], None)
@@ -144,7 +144,7 @@ def test_a_number_in_a_reply_that_is_no_move_waits_for_the_guess(spot, models):
 
 def test_an_ask_that_a_model_cannot_answer_or_another_pair_cuts_off_is_not_made(spot, models):
     models["mini"] = Model('{"offer":40}', '{"offer":40}')
-    models[TALKS] = Model(ReplyRefused("the line is full", 5), '{"offer":60}')
+    models[SERVED] = Model(ReplyRefused("the line is full", 5), '{"offer":60}')
     generation, duel = SessionGeneration(), live(spot)
     *_, last = ask(spot, duel)
     assert last[spot.page.duel] == duel
@@ -157,7 +157,7 @@ def test_an_ask_that_a_model_cannot_answer_or_another_pair_cuts_off_is_not_made(
 
 @pytest.mark.parametrize("confirmation", ["again", "yes", "हाँ"])
 def test_an_ask_below_the_own_limit_is_asked_back_once(spot, models, confirmation):
-    models |= {"mini": Model('{"offer":40}'), TALKS: Model('{"offer":40}')}
+    models |= {"mini": Model('{"offer":40}'), SERVED: Model('{"offer":40}')}
     page, duel = spot.page, live(spot)
     limit = duel.games[0].observation.reservation
     price = f"₹{int(limit) - 1}"
