@@ -1,7 +1,5 @@
 """What pays against sellers that answer as people do, and are free words understood?"""
 
-from collections.abc import Mapping
-
 from panels import frames
 from panels.frames import best_wall
 from panels.measured import GAIN
@@ -12,6 +10,7 @@ from sauda.experiments.ear import Ear
 from sauda.experiments.likeness import Likeness
 from sauda.experiments.manners import Manners
 from sauda.experiments.people import BOUND, TASK, People
+from sauda.language.faults import count_in_words
 from sauda.players import is_model
 from sauda.records.store import Artifact
 
@@ -22,13 +21,6 @@ SHOWN = {  # players of the figure: in words, key of SERIES
     "speaker": ("plans and speaks, reads nothing", "buyer"),
     "bayesian": ("plans on numbers alone", "buyer"),
     "best rule": ("best script that a search found", "scripted"),
-}
-FAULTS = {  # of a line in words, by their names in `manners.json`
-    "repeat": "say a line again",
-    "step": "answer a step that the seller did not make",
-    "claim": "name a shop that is not known",
-    "price": "name another price than the bid",
-    "limit": "give the limit away",
 }
 WALL = "best wall: one price in every round"
 
@@ -61,15 +53,9 @@ def verdict(people: People, ear: Ear, likeness: Likeness, manners: Manners) -> V
             f"Sauda, in its own words, closes {sauda.deals.mean:.0%} of the possible deals with"
             f" sellers of twelve habits that no training met, and answers {sauda.answered.mean:.0%}"
             f" of the falls of an ask by coming closer; of 1,000 lines {sauda.per_thousand:.0f}"
-            f" have a fault: {listed(sauda.faults)} (n = {sauda.lines:,}).",
+            f" have a fault: {count_in_words(sauda.faults)} (n = {sauda.lines:,}).",
         ),
     )
-
-
-def listed(faults: Mapping[str, int]) -> str:
-    """The faults of lines in words, the most frequent first: "42 say a line again"."""
-    frequent = sorted(faults.items(), key=lambda each: -each[1])
-    return ", ".join(f"{count} {FAULTS[name]}" for name, count in frequent if count) or "none"
 
 
 def people_answer(

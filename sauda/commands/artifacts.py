@@ -13,6 +13,7 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from sauda.commands.console import add_command, mean_with_interval
+from sauda.language.faults import count_in_words
 from sauda.records.kinds import FILES, KINDS, entry
 from sauda.records.schemas.base import Interval
 from sauda.records.store import REPOSITORY, load, write
@@ -133,7 +134,7 @@ def fill(text: str) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    folder.filters |= {"interval": format_interval, "mean": mean}
+    folder.filters |= {"interval": format_interval, "mean": mean, "faults": count_in_words}
     template = folder.get_template("readme.jinja")
     context = template.new_context({"rows": select_rows, "data": lambda file: load(file).data})
 

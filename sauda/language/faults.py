@@ -5,11 +5,17 @@ buyer does not know, answers a step of the seller that was not made, or gives it
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from env import Observation, Offer, ear
 
-FAULTS = ("price", "repeat", "claim", "step", "limit")
+FAULTS = {  # in words
+    "price": "name another price than the bid",
+    "repeat": "say a line again",
+    "claim": "name a shop that is not known",
+    "step": "answer a step that the seller did not make",
+    "limit": "give the limit away",
+}
 # Words that say that the ask fell, or that it did not.
 FELL = re.compile(
     r"you moved|we both move|coming (down|closer)|that's a step|neeche aaye|paas aa rahe", re.I
@@ -34,6 +40,12 @@ def faults_in(obs: Observation, action: Offer) -> Iterator[str]:
         yield "step"
     if obs.reservation in amounts and obs.reservation != action.price:
         yield "limit"
+
+
+def count_in_words(faults: Mapping[str, int]) -> str:
+    """How often each was made, the most frequent first: "42 say a line again"; or "none"."""
+    frequent = sorted(faults.items(), key=lambda each: -each[1])
+    return ", ".join(f"{count} {FAULTS[name]}" for name, count in frequent if count) or "none"
 
 
 def claims_step(line: str) -> bool:
