@@ -42,8 +42,8 @@ class Heard:
 
         A price worked out from others is another one: "10 % off and it is a deal" takes none.
         """
-        own, _ = prices_of(self.seen, self.hearer)
-        return "" if self.relative else read_closing(self.text, own[-1] if own else None)
+        named, _ = prices_of(self.seen, self.hearer)
+        return "" if self.relative else read_closing(self.text, named[-1] if named else None)
 
     @cached_property
     def price(self) -> int | float | None:
