@@ -11,7 +11,7 @@ from hypothesis import settings
 
 Result = TypeVar("Result")
 # The same cases at each run. `make quick` tries fewer of them (--hypothesis-profile quick).
-FULL = settings(derandomize=True, database=None, deadline=None, max_examples=300)
+FULL = settings(derandomize=True, database=None, deadline=None, max_examples=120)
 QUICK = settings(FULL, max_examples=20)
 
 

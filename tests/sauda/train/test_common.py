@@ -172,6 +172,7 @@ def test_a_run_ends_after_its_minutes_with_what_it_has(tmp_path):
     assert repeatable(again) == repeatable(data)
 
 
+@pytest.mark.nightly
 @pytest.mark.model
 def test_a_run_that_was_stopped_ends_as_if_it_had_not_been(tmp_path, monkeypatch):
     """Its folder has moved meanwhile, as a job's next attempt finds it."""
