@@ -13,7 +13,7 @@ import plotly.graph_objects as go
 from env import rupees
 from panels.haggle.opponents import bare_stages
 from panels.measured import FILE as COMPARISON
-from panels.measured import best_script, gain_on_same_seeds, rows_by_policy
+from panels.measured import best_script, gain_on_same_seeds, rows_by_policy, series_role
 from panels.results.question import side
 from panels.results.training import players_figure, progress
 from panels.training.curves import TITLES, evaluation_trace, recorded, with_gaps
@@ -24,6 +24,7 @@ from panels.ui.tables import points
 from panels.ui.terms import list_names
 from sauda.cloud.jobs import PRICES_READ
 from sauda.experiments import duel
+from sauda.experiments.comparison import PairedDifference
 from sauda.experiments.manners import HABITS
 from sauda.players import (
     AUTARKY,
@@ -47,6 +48,7 @@ PERCENT = "z.0%"  # of grades: the share of the best outcome that a game allows
 SMOOTHING = 0.8  # of the loss
 DRAWN = 500  # most steps in the chart, which is about as many pixels wide
 WORDS = ("open-3", "all")  # market and games of the sentence about words
+REINFORCED = ("grpo", "dpo")  # methods that go on from a stage which copies a planner
 OPENINGS = ("concedes evenly", "opens absurdly")  # sellers of the finding about opening prices
 LAB_TASK = "arena/market_round"  # of the sentence about the lab
 CONTENDERS = (LEAVE, TUNED, BAYESIAN, LISTENER)  # of the figure
@@ -165,12 +167,18 @@ def gain(comparison: Artifact) -> str:
     raise ArtifactError(fault, entry(comparison.file).command)
 
 
+def reinforced(comparison: Artifact) -> list[PairedDifference]:
+    """What each stage that learnt from rewards or preferences changed with people."""
+    gains = (row for row in comparison.data.stage_gains if row.task == MARKET)
+    return [row for row in gains if series_role(row.after) in REINFORCED]
+
+
 def trained_on(comparison: Artifact) -> str:
-    """What stages after Sauda's changed with people, in percentage points, with n.
+    """What stages of reinforcement changed with people, in percentage points, with n.
 
     On all games; and on those that no training game is like, where an interval leaves out 0.
     """
-    gains = [r for r in comparison.data.stage_gains if (r.task, r.before) == (MARKET, SERVED)]
+    gains = reinforced(comparison)
     if not gains:
         return ""
     told, clear = ({games: [] for games in ("all", "unseen")} for _ in range(2))
@@ -238,8 +246,7 @@ def findings(comparison: Artifact, worth: Artifact, manners: Artifact) -> list[F
 
 def _after_copying(comparison: Artifact) -> Finding | None:
     """What was trained on top of the stage that copies a planner; None where nothing was."""
-    gains = [r for r in comparison.data.stage_gains if (r.task, r.before) == (MARKET, SERVED)]
-    gains = [row for row in gains if row.on == "all"]
+    gains = [row for row in reinforced(comparison) if row.on == "all"]
     if not gains:
         return None
     stages = [policy_label(row.after).rpartition(" + ")[2] for row in gains]

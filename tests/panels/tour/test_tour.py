@@ -51,7 +51,7 @@ def test_a_finding_claims_what_its_interval_shows():
         found = facts.findings(replace(comparison, data=data), worth, manners)
         return " ".join(each.headline for each in found)
 
-    rows = [r for r in comparison.data.stage_gains if (r.task, r.before) == (facts.MARKET, SERVED)]
+    rows = facts.reinforced(comparison)
     moved = [row.model_copy(update={"difference": 0.2, "low": 0.1, "high": 0.3}) for row in rows]
     assert "changed some of what it wins" in headlines(stage_gains=moved)
     played = comparison.data.episodes
@@ -63,7 +63,7 @@ def test_a_finding_claims_what_its_interval_shows():
 
 def test_what_training_further_changed_is_told_with_its_intervals():
     comparison = load("evaluation/model-comparison.json")
-    rows = [r for r in comparison.data.stage_gains if (r.task, r.before) == (facts.MARKET, SERVED)]
+    rows = facts.reinforced(comparison)
     told = facts.trained_on(comparison)
     assert rows
     for row in rows:
