@@ -113,7 +113,6 @@ def test_a_player_acts_for_the_visitor_who_ends_the_game_and_looks_up_the_player
     open_page.assert_no_trouble()
 
 
-@pytest.mark.journey
 def test_rounds_turn_by_button_and_arrow_and_a_pitch_is_judged_at_once(open_page):
     page = open_page()
     show_tab(page, "Judge")

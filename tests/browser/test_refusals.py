@@ -5,7 +5,6 @@ from concurrent.futures import ThreadPoolExecutor
 from uuid import uuid4
 
 import httpx
-import pytest
 from playwright.sync_api import expect
 
 from panels.site.gate import MOST_BYTES, SESSIONS_OF_ADDRESS
@@ -14,7 +13,6 @@ from tests.support.page import bubbles, buying, settle
 ADDRESS = {"x-forwarded-for": "203.0.113.77"}  # no limit binds the machine's own visitors
 
 
-@pytest.mark.journey
 def test_a_refused_call_says_why_and_for_how_long_and_what_was_typed_stays(open_page):
     page = buying(open_page)
     page.set_extra_http_headers(ADDRESS)

@@ -158,7 +158,6 @@ def line(page: Page) -> str:
     return page.locator(f"#{STACK} .js-line").first.get_attribute("d")
 
 
-@pytest.mark.journey
 def test_a_link_opens_the_tab_at_its_view_and_other_settings_redraw_it(open_page):
     page = opened(open_page, "run=sft&over=time&smoothing=0.9&log=1")
     expect(page.get_by_role("tab", name="Training")).to_have_attribute("aria-selected", "true")

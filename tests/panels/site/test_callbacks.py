@@ -81,6 +81,7 @@ def outcome(site: Site, number: int, body: dict, query: str) -> str | None:
     return "" if end["success"] else end["output"]["error"]
 
 
+@pytest.mark.nightly
 def test_every_callback_answers_junk_in_time_and_in_a_sentence(site: Site, request):
     stream, faults = Random(52), []
     whole = request.config.getoption("--full")
