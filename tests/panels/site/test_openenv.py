@@ -94,6 +94,7 @@ print(json.dumps([openenv.__file__, metadata.version("openenv-core"), told]))
 """
 
 
+@pytest.mark.nightly
 def test_the_former_client_openenv_core_plays_a_whole_episode(site):
     """It has the import name of its successor, so it runs in a process and folder of its own."""
     if not FORMER_CLIENT.is_dir():

@@ -127,6 +127,7 @@ def test_a_game_is_told_as_hard_as_it_is_with_its_reasons():
     assert "to leave is right" in words
 
 
+@pytest.mark.nightly
 def test_the_parts_sum_to_the_gap_and_the_planner_plays_along():
     data = gap.gap(("linear", "bayesian", "listener"), episodes=5, workers=1)
     gap.Gap.model_validate(data)

@@ -294,6 +294,7 @@ def test_a_killed_process_ends_its_reply_at_once_and_replies_again(worker):
     worker.service.engine.restart()
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 def test_a_process_that_hangs_is_started_again():
     worker = ModelWorker("toy", service(reply_limit=3.0), "toy", GREEDY)
@@ -321,6 +322,7 @@ time.sleep(60)
 """
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 def test_when_the_page_is_killed_the_model_process_ends_too():
     command = [sys.executable, "-c", PAGE, *LIGHT]

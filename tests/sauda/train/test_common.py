@@ -259,6 +259,7 @@ def test_a_run_killed_again_and_again_ends_equal_to_an_unbroken_one(stage, tmp_p
     assert repeatable(killed) == repeatable(whole)
 
 
+@pytest.mark.nightly
 @pytest.mark.model
 def test_a_run_on_the_hub_is_brought_back_and_keeps_every_checkpoint(tmp_path, monkeypatch):
     asked = []

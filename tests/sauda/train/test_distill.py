@@ -33,6 +33,7 @@ from sauda.train.teacher_rows import label_tokens
 pytestmark = pytest.mark.xdist_group("model")
 
 
+@pytest.mark.nightly
 @pytest.mark.model
 def test_a_lab_learns_the_experts_picks_in_games_of_its_own(tmp_path):
     settings = distill.ArenaDistillSettings(

@@ -203,6 +203,7 @@ def test_only_the_roles_words_are_learnt(dialogues, toy):
     assert tokenizer.decode(kept) == said
 
 
+@pytest.mark.nightly
 @pytest.mark.model
 def test_a_run_keeps_the_checkpoint_of_the_lowest_validation_loss(tmp_path):
     data = roles.train(TOY, tmp_path)
