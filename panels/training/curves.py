@@ -233,7 +233,7 @@ def draw_scripts(
             hovertemplate=f"{name}, n = {n:,} training seeds<extra></extra>", showlegend=False,
         )  # fmt: skip
         figure.add_annotation(
-            text=name, xref=across, yref=axis, x=min(at), y=grades[policy], xanchor="left",
+            text=name, xref=across, yref=axis, x=min(at), y=grades[policy], xanchor="left", xshift=4,
             yanchor="bottom" if policy == highest else "top", showarrow=False, font={"size": 11},
         )  # fmt: skip
 
