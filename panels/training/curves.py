@@ -233,8 +233,9 @@ def draw_scripts(
             hovertemplate=f"{name}, n = {n:,} training seeds<extra></extra>", showlegend=False,
         )  # fmt: skip
         figure.add_annotation(
-            text=name, xref=across, yref=axis, x=min(at), y=grades[policy], xanchor="left", xshift=4,
-            yanchor="bottom" if policy == highest else "top", showarrow=False, font={"size": 11},
+            text=name, xref=across, yref=axis, x=min(at), y=grades[policy], xanchor="left",
+            yanchor="bottom" if policy == highest else "top", xshift=4, showarrow=False,
+            font={"size": 11},
         )  # fmt: skip
 
 
