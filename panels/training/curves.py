@@ -221,9 +221,7 @@ def draw_scripts(
     }
     scripts = [policy for policy in grades if policy != TUNED]
     best = max(scripts, key=grades.__getitem__, default="")
-    named = [
-        (policy, who) for policy, who in ((best, best), (TUNED, "tuned")) if policy in grades
-    ]
+    named = [(policy, who) for policy, who in ((best, best), (TUNED, "tuned")) if policy in grades]
     highest = max((policy for policy, _ in named), key=grades.__getitem__, default="")
     for policy, who in named:
         name, n = f"{who} {grades[policy]:.0%}", min(row.n for row in played[policy])
