@@ -82,13 +82,13 @@ STAGES: Mapping[str, Stage] = {
     "mini+talks": Stage("SFT + people + packages", "mini+people"),
     "mini+grpo": Stage("SFT + people + packages + GRPO", "mini+talks"),
     "mini+dpo": Stage("SFT + people + packages + DPO", "mini+talks"),
-    "mini+slips": Stage("SFT + people + packages + DPO on slips", "mini+talks"),
+    "mini+candid": Stage("SFT + people + packages + candid", "mini+talks"),
     "mini+form": Stage("form of a move", BASE),
     "mini+reward": Stage("reward alone", "mini+form"),
 }
 METHODS = {  # the method of each stage, by whose name it is drawn
-    "sft": "sft", "people": "sft", "talks": "sft", "form": "sft", "distill": "distill",
-    "grpo": "grpo", "reward": "grpo", "dpo": "dpo", "slips": "dpo",
+    "sft": "sft", "people": "sft", "talks": "sft", "candid": "sft", "form": "sft",
+    "distill": "distill", "grpo": "grpo", "reward": "grpo", "dpo": "dpo",
 }  # fmt: skip
 # What each stage is measured on; `sft`, the first step to Sauda, learnt rules that are gone.
 MEASURED: Mapping[str, tuple[str, ...]] = {
@@ -97,7 +97,7 @@ MEASURED: Mapping[str, tuple[str, ...]] = {
     "mini+talks": ("bazaar/people", "bazaar/package", "bazaar/open-3", "bazaar/mute-3"),
     "mini+grpo": ("bazaar/people",),
     "mini+dpo": ("bazaar/people",),
-    "mini+slips": ("bazaar/people", "bazaar/package"),
+    "mini+candid": ("bazaar/people", "bazaar/package", "bazaar/open-3", "bazaar/mute-3"),
     "mini+form": ("bazaar/open-3",),
     "mini+reward": ("bazaar/open-3",),
 }

@@ -23,7 +23,7 @@ TRAINED = {
     "distill": "a lab, on a teacher's picks in its own games",
     "people": "a buyer, on a planner's deals with people and in words of its own",
     "talks": "the same, on deals of the open market and packages too",
-    "slips": "Sauda, on pairs of its own slips and what mends them",
+    "candid": "the same, on deals in which no line says what the seller has just done",
     "form": "a buyer, on legal moves at random: the form of a move and nothing else",
     "reward": "a buyer, from `form` on, by the grades of whole games alone",
     "grpo": "a buyer, reinforcement learning on whole games",

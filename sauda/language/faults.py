@@ -36,6 +36,11 @@ def faults_in(obs: Observation, action: Offer) -> Iterator[str]:
         yield "limit"
 
 
+def claims_step(line: str) -> bool:
+    """Whether a line says that the seller came down, or that it did not."""
+    return bool(FELL.search(line) or STOOD.search(line))
+
+
 def _shape(line: str) -> str:
     """A line without its amounts: the same sentence about another price is no repetition."""
     return re.sub(r"\d[\d,]*", "#", line).strip().lower()

@@ -2,9 +2,9 @@
 
 The planner of each game makes the moves, and at times they are spoilt as a model spoils them. What
 goes with a move is a training sentence of the corpus that fits the goods, in the seller's language:
-of the planner's speech act, or of the move itself where it has none, some of them after an answer
-to what the seller did. No line comes twice in a deal. A row is a whole deal as one conversation,
-whose bytes are those that are served.
+of the planner's speech act, or of the move itself where it has none, some of them after a greeting
+or a word that is true of any move. No line comes twice in a deal, and none says what the seller has
+just done. A row is a whole deal as one conversation, whose bytes are those that are served.
 """
 
 import json
@@ -36,6 +36,7 @@ from env import (
     rupees,
 )
 from env.bazaar.prompt import completion, parse, percent_of, render
+from sauda.language.faults import claims_step
 from sauda.policies import people as planners
 from sauda.policies.listener import NOTHING, Listener, MoveValues, believe
 from sauda.policies.packages import Packager
@@ -56,6 +57,13 @@ SHARES = {  # of the rows of a stage, by task
         "bazaar/package": 0.2,
         "bazaar/package-mute": 0.06,
     },
+    "candid": {
+        PEOPLE: 0.42,
+        "bazaar/open-3": 0.24,
+        "bazaar/mute-3": 0.05,
+        "bazaar/package": 0.24,
+        "bazaar/package-mute": 0.05,
+    },
 }
 SPOILS, SPEECH = 7, 8  # streams of their own, apart from the game's
 # Hindi is answered in Latin letters: the small model spends three tokens on a letter of Devanagari,
@@ -63,7 +71,7 @@ SPOILS, SPEECH = 7, 8  # streams of their own, apart from the game's
 ANSWERS_IN = {"en": "en", "hinglish": "hinglish", "hi": "hinglish"}
 LONGEST = 50  # characters of a sentence of the corpus
 KINDS = ("plain", "chatty", "terse")  # of sentences that it learns to say
-ANSWERS = 0.6  # share of the lines without an act that begin with an answer to the seller's move
+ANSWERS = 0.6  # share of the lines without an act that begin with words true of any move
 MUTE = 0.1  # share of the games with people in which the seller says prices alone
 WALLS, ABSURD = 0.1, 0.1  # shares of the games with people; see `stands` and `stretched`
 FACTOR = (1.3, 3.2)  # of the opening ask, where it is absurd
@@ -254,11 +262,11 @@ def choose(values: MoveValues, obs: Observation, settings: PeopleRowSettings) ->
 
 @cache
 def learnt() -> frozenset[str]:
-    """The training sentences of buyers that are short and well written."""
+    """The training sentences of buyers that are short and well written, and name no step."""
     return frozenset(
         row.text
         for row in corpus.rows("buyer", "training")
-        if row.kind in KINDS and len(row.text) <= LONGEST
+        if row.kind in KINDS and len(row.text) <= LONGEST and not claims_step(row.text)
     )
 
 
@@ -277,7 +285,7 @@ def sentences_to_say(language: str, family: str, key: str, item: Item) -> tuple[
 
 @cache
 def added(language: str, key: str) -> tuple[str, ...]:
-    """Sentences of `bids.csv`, which the corpus has not: more for bids, and answers before them."""
+    """Sentences of `bids.csv`, which the corpus has not: more for bids, and words before them."""
     rows = read_table(Path(__file__).with_name("bids.csv"))
     return tuple(row["text"] for row in rows if (row["key"], row["language"]) == (key, language))
 
@@ -299,7 +307,7 @@ def worded(
     family = ("buyer", act) if act else ("bid", "leave" if verb == "walk" else verb)
     text = one_of(sentences_to_say(language, *family, obs.table.item))
     if bids and not act and rng.random() < ANSWERS:
-        did = "first" if obs.bid is None else "fell" if obs.drop else "stood"
-        text = f"{one_of(added(language, did))} {text}"
+        before = added(language, "first" if obs.bid is None else "heard")
+        text = f"{one_of(before)} {text}"
     amount = obs.own["quote"] if act == "outside" else action.price if bids else obs.ask
     return replace(action, message=text.replace("#", rupees(amount)))
