@@ -16,14 +16,14 @@ def browser_store(name: str, secret: str) -> gr.BrowserState:
 
     `secret` is none: it only has to stay the same, or Gradio finds nothing again.
     """
-    kept = gr.BrowserState({}, storage_key=name, secret=secret)
-    kept.change(None, kept, None, js=f"(kept) => browserKeeps('{name}').write(kept)")
-    return kept
+    store = gr.BrowserState({}, storage_key=name, secret=secret)
+    store.change(None, store, None, js=f"(entries) => browserKeeps('{name}').write(entries)")
+    return store
 
 
-def reads(kept: gr.BrowserState) -> str:
-    """A script for an event whose last value is `kept`: it gets what all tabs wrote to it."""
-    return f"(...values) => browserKeeps('{kept.storage_key}').read(...values)"
+def reads(store: gr.BrowserState) -> str:
+    """A script for an event whose last value is `store`: it gets what all tabs wrote to it."""
+    return f"(...values) => browserKeeps('{store.storage_key}').read(...values)"
 
 
 class TabStore:
