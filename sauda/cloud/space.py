@@ -68,9 +68,9 @@ def stage(folder: Path, repository: Path = REPOSITORY) -> Staged:
 
     commit = git("rev-parse", "HEAD").decode().strip()
     changed = git("status", "--porcelain").decode().splitlines()
-    with tarfile.open(fileobj=io.BytesIO(git("archive", "--format=tar", commit))) as files:
-        members = [file for file in files if file.name.split("/")[0] not in LEFT_OUT]
-        files.extractall(folder, members=members, filter="data")
+    archive = git("archive", "--format=tar", commit, *(f":(exclude){name}" for name in LEFT_OUT))
+    with tarfile.open(fileobj=io.BytesIO(archive)) as files:
+        files.extractall(folder, filter="data")
     return Staged(folder, commit, len(changed))
 
 
