@@ -20,15 +20,7 @@ from sauda.games import game_of
 from sauda.llm.backends import Endpoint, RetryPolicy
 from sauda.llm.turn import PlayerSpec, new_game, play_games
 from sauda.llm.types import Messages, Reply, ReplyError, Schema
-from sauda.played import (
-    CHUNK,
-    Cell,
-    Store,
-    model_columns,
-    play_cells,
-    play_model,
-    summarize_metric,
-)
+from sauda.played import CHUNK, Cell, Store, model_columns, play_cells, play_model, summarize_metric
 from sauda.players import player_spec
 from sauda.pool import Engine
 from sauda.records.seeds import first_seeds

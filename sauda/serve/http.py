@@ -36,14 +36,7 @@ from sauda.serve.game import (
     UnknownSplit,
     task_cards,
 )
-from sauda.serve.limits import (
-    Episodes,
-    Limiter,
-    Refused,
-    address_of,
-    describe_faults,
-    json_object,
-)
+from sauda.serve.limits import Episodes, Limiter, Refused, address_of, describe_faults, json_object
 from sauda.serve.mcp import ADDRESS as MCP_ADDRESS
 from sauda.serve.mcp import NO_TOOLS
 from sauda.serve.names import LONGEST_NAME, check_name

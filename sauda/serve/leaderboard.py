@@ -406,8 +406,7 @@ class Board:
                 (self._clock(), *game_key),
             )
             actions = connection.execute(
-                "SELECT action FROM moves WHERE (entry, number) = (?, ?) ORDER BY step",
-                game_key,
+                "SELECT action FROM moves WHERE (entry, number) = (?, ?) ORDER BY step", game_key
             ).fetchall()
         made = tuple(json.loads(action) for (action,) in actions)
         names = (entry["id"], entry["task"], entry["rules"])
