@@ -48,11 +48,6 @@ class Servers:
         self._rests_until: Counter[int] = Counter()  # by the clock
         self._lock = threading.Lock()
 
-    @property
-    def source(self) -> str:
-        """The backends in words."""
-        return " or ".join(backend.source for backend in self.backends)
-
     def __call__(self, messages: Messages, seed: int, schema: Schema | None = None) -> Reply:
         """The reply of one backend; ReplyError with every reason where none replies."""
         reasons: dict[int, str] = {}
