@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import yaml
+from huggingface_hub import EvalResultEntry, eval_result_entries_to_yaml
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from env import TASKS, new_chat
@@ -200,24 +201,26 @@ def write_model(folder: Path, adapter: str, dataset: str) -> None:
     if not rows:
         raise ValueError(f"no recorded games of {player}: sauda compare-models plays them")
     shutil.copytree(ADAPTERS / adapter, folder, dirs_exist_ok=True)
-    _write_yaml(folder / ".eval_results" / "sauda.yaml", results)
+    _write_yaml(folder / ".eval_results" / "sauda.yaml", eval_result_entries_to_yaml(results))
     log = ENTRIES.get(f"training/{adapter}.json")
     base = {"base": HUB, "sha256": read_json(folder / TRAINED)["base_sha256"]}
     about = {"player": player, "dataset": dataset, "training": log and log.command}
     _write_card(folder, "model", rows=rows, **base, **about)
 
 
-def _result(artifact: Artifact, row: Any, dataset: str) -> dict[str, Any]:
+def _result(artifact: Artifact, row: Any, dataset: str) -> EvalResultEntry:
     """A mean grade as the Hub reads it."""
     grade, played_by = row.grade, artifact.data.as_json()["models"][row.policy]
     within = f"n = {row.n}, 95 % interval {grade.low:.3f} to {grade.high:.3f}"
-    return {
-        "dataset": {"id": dataset, "task_id": task_id(row.task)},
-        "value": grade.mean,
-        "date": artifact.made["created"][:10],
-        "source": {"url": f"https://huggingface.co/datasets/{dataset}", "name": "Recorded games"},
-        "notes": f"{within}; prompt {played_by['prompt']}; {artifact.made['command']}",
-    }
+    return EvalResultEntry(
+        dataset_id=dataset,
+        task_id=task_id(row.task),
+        value=grade.mean,
+        date=artifact.made["created"][:10],
+        source_url=f"https://huggingface.co/datasets/{dataset}",
+        source_name="Recorded games",
+        notes=f"{within}; prompt {played_by['prompt']}; {artifact.made['command']}",
+    )
 
 
 def _write_card(folder: Path, block: str, rows: Sequence[Any], **values: Any) -> None:
