@@ -57,11 +57,11 @@ class Staged:
     uncommitted: int  # changed or new files of the work tree, which the folder does not have
 
 
-def stage(folder: Path, repository: Path = REPOSITORY) -> Staged:
+def stage(folder: Path) -> Staged:
     """Write the files of the last commit, without the tests; ValueError where there is none."""
 
     def git(*arguments: str) -> bytes:
-        run = subprocess.run(["git", "-C", str(repository), *arguments], capture_output=True)
+        run = subprocess.run(["git", "-C", str(REPOSITORY), *arguments], capture_output=True)
         if run.returncode:
             raise ValueError(f"git {arguments[0]} failed: {run.stderr.decode().strip()}")
         return run.stdout

@@ -121,11 +121,11 @@ class Unavailable(ValueError):
     """The file cannot be read or written now; the text is a sentence."""
 
 
-def data_folder(environment: Mapping[str, str] = os.environ) -> Path:
+def data_folder() -> Path:
     """The folder for persistent data: as set, a Space's storage, else the user's cache."""
-    if named := environment.get(VARIABLE):
+    if named := os.environ.get(VARIABLE):
         return Path(named)
-    if "SPACE_ID" in environment and OF_A_SPACE.is_dir():
+    if "SPACE_ID" in os.environ and OF_A_SPACE.is_dir():
         return OF_A_SPACE
     return Path.home() / ".cache" / "sauda"
 

@@ -347,10 +347,10 @@ def bid(game, share: float, words: str = ""):
     return answer(game, Offer(price, f"{price} rupees, {words}" if words else ""))
 
 
-def play_entry(board, name: str, games: int = 2) -> str:
-    """A person's entry that is played to its end; its token."""
-    token = board.enter(name, TASK, rules_of(TASK), games, person=True).token
-    for _ in range(games):
+def play_entry(board, name: str) -> str:
+    """A person's entry of two games that is played to its end; its token."""
+    token = board.enter(name, TASK, rules_of(TASK), 2, person=True).token
+    for _ in range(2):
         _, game = next_bargain(board, token)
         game = bid(game, 0.4, "my aunt Meera says it is scratched")
         record_moves(board, token, game)

@@ -224,13 +224,12 @@ async def echo(scope, receive, send) -> None:
 class Wire:
     """The web server's side of one socket; when the frames are out, the client leaves or waits."""
 
-    def __init__(self, *frames: str | bytes, stays: bool = False, fails: bool = False) -> None:
+    def __init__(self, *frames: str | bytes, stays: bool = False) -> None:
         kinds = {str: "text", bytes: "bytes"}
         messages = [{"type": "websocket.receive", kinds[type(f)]: f} for f in frames]
         leaving = [] if stays else [{"type": "websocket.disconnect", "code": 1006}]
         self.incoming = deque([{"type": "websocket.connect"}, *messages, *leaving])
         self.sent: list[dict] = []
-        self.fails = fails  # as when the client has gone
 
     async def receive(self) -> dict:
         while not self.incoming:
@@ -238,8 +237,6 @@ class Wire:
         return self.incoming.popleft()
 
     async def send(self, message: dict) -> None:
-        if self.fails and message["type"] == "websocket.send":
-            raise OSError("the client has gone")
         self.sent.append(message)
 
     @property
