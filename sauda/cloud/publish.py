@@ -13,6 +13,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -28,10 +29,12 @@ from sauda.llm.model import ADAPTERS, HUB, TRAINED
 from sauda.records.kinds import ENTRIES
 from sauda.records.seeds import SPLITS, first_seeds
 from sauda.records.store import Artifact, load, read_json
+from sauda.serve.mcp import SHOWCASE, read_games
 
 COMPARED = ("evaluation/model-comparison.json", "evaluation/arena-model-comparison.json")
 FAMILIES = ("classic", "market", "arena")
 SCRIPTED = tuple(f"evaluation/{family}-{split}.json" for family in FAMILIES for split in SPLITS)
+NO_FIGURES = ("file", "task", "policy", "moves", "replies")  # of a game
 CONFIGS = {"tasks": tuple(SPLITS), "games": tuple(SPLITS), "transcripts": ("holdout",)}
 TAGS = "rl-environment, openenv, verifiers, inspect-ai, negotiation, multi-agent"
 CARDS = Environment(
@@ -60,7 +63,7 @@ def write_dataset(folder: Path, space: str, seeds: int) -> None:
     for split in SPLITS:
         _write_table(folder / "tasks", split, pd.DataFrame(_task_rows(split, seeds)))
         _write_table(folder / "games", split, pd.concat(games[split], ignore_index=True))
-    shown = load("episodes/showcase.json").data.as_json()["episodes"]
+    shown = load(SHOWCASE).data.as_json()["episodes"]
     names = ("task", "policy", "seed", "end", "grade")
     rows = [{n: game[n] for n in names} | {"moves": json.dumps(game["moves"])} for game in shown]
     _write_table(folder / "transcripts", "holdout", pd.DataFrame(rows))
@@ -154,13 +157,9 @@ def _logs_of(artifact: Artifact) -> Iterator[dict[str, Any]]:
 
 def _logs_of_whole_games() -> Iterator[dict[str, Any]]:
     """A log for each player and task of which some games are on record move by move."""
-    shown, pairs = load("episodes/showcase.json"), load("episodes/before_after.json")
-    chosen = [pair for task in pairs.data.as_json()["tasks"] for pair in task["chosen"]]
-    played = [(shown, game) for game in shown.data.as_json()["episodes"]]
-    played += [(pairs, pair[when]) for when in ("before", "after") for pair in chosen]
-    for cell, same in groupby(played, lambda each: (each[1]["task"], each[1]["policy"])):
-        artifacts, games = zip(*same, strict=True)
-        yield _log(artifacts[0], *cell, games, {})
+    cell = itemgetter("file", "task", "policy")
+    for (file, *played), games in groupby(sorted(read_games(), key=cell), cell):
+        yield _log(load(file.removeprefix("artifacts/")), *played, list(games), {})
 
 
 def _log(
@@ -176,7 +175,7 @@ def _log(
             (move["agent"] == learner, json.dumps(move, ensure_ascii=False)) for move in moves
         ]
         play = f"sauda play --task {task} --policy {player} --seed {game['seed']}"
-        figures = {n: game[n] for n in game if n not in ("task", "policy", "moves", "replies")}
+        figures = {name: game[name] for name in game if name not in NO_FIGURES}
         samples.append({"input": play, "moves": listed, "figures": figures})
     named = {"created": artifact.made["created"], "task": task, "model": player}
     return {**named, "metadata": about, "grade": grade, "games": samples}
