@@ -105,13 +105,9 @@ def options_of(settings: Any) -> type:
         value, about = getattr(settings, each.name), each.metadata
         if each.type in SIMPLE:
             options.append((each.name, each.type, field(default=value, metadata=about)))
-        elif (
-            (of := get_args(each.type)[:1])
-            and of[0] in SIMPLE
-            and get_args(each.type)[1:] == (...,)
-        ):
+        elif get_args(each.type)[1:] == (...,) and (of := get_args(each.type)[0]) in SIMPLE:
             default = field(default_factory=lambda value=value: list(value), metadata=about)
-            options.append((each.name, list[of[0]], default))
+            options.append((each.name, list[of], default))
     return make_dataclass("Options", options)
 
 
