@@ -76,7 +76,7 @@ class Missed(Exception):
 
 
 class Script:
-    """The events of a page, and where the Haggle tab's parts stand in what they take and return."""
+    """The events of a page, and the parts of its Haggle tab, by their numbers."""
 
     def __init__(self, config: Mapping[str, Any]) -> None:
         self.parts = {part["id"]: part for part in config["components"]}
@@ -84,18 +84,13 @@ class Script:
         ids = {part["props"].get("elem_id"): number for number, part in self.parts.items()}
         labels = {part["props"].get("value"): number for number, part in self.parts.items()
                   if part["type"] == "button"}  # fmt: skip
-        self.box = ids["haggle-price"]
+        names = ("price", "moves", "chat", "given", "other", "market")
+        self.box, self.moves, self.chat, self.brief, self.opponent, self.market = (
+            ids[f"haggle-{name}"] for name in names
+        )
         self.begin = self._event_of(labels["New game"], "click")
         self.reply = self._event_of(self.box, "submit")
-        self.again = self._event_of(ids["haggle-moves"], "click")
-        taken, shown = self.events[self.begin]["inputs"], self.events[self.reply]["outputs"]
-        self.opponent, self.market = (
-            taken.index(ids[f"haggle-{name}"]) for name in ("other", "market")
-        )
-        self.text = self.events[self.reply]["inputs"].index(self.box)
-        self.chat, self.moves, self.brief = (
-            shown.index(ids[f"haggle-{name}"]) for name in ("chat", "moves", "given")
-        )
+        self.again = self._event_of(self.moves, "click")
         callable_ = [event for event in self.events.values() if event["backend_fn"]]
         self.on_load = [e["id"] for e in callable_ if any(n == "load" for _, n in e["targets"])]
         self.reads = [event["id"] for event in callable_ if self._is_read(event)]
@@ -112,53 +107,6 @@ class Script:
         started = {self.parts[part]["type"] for part, _ in event["targets"] if part in self.parts}
         taken = {self.parts[part]["type"] for part in event["inputs"]}
         return not event["queue"] and "state" not in taken and bool(started) and started <= PICKERS
-
-    def defaults(self, event: int) -> list[Any]:
-        """The inputs of an event as a browser has them at first."""
-        inputs = self.events[event]["inputs"]
-        return [self.parts[part]["props"].get("value") for part in inputs]
-
-    def followers(self, event: int) -> list[int]:
-        """The events that start when this one has ended."""
-        return [e["id"] for e in self.events.values()
-                if e["backend_fn"] and e.get("trigger_after") == event]  # fmt: skip
-
-    def buttons(self, seen: list[Any], *moves: str) -> list[str]:
-        """The labels of the buttons that make one of these moves."""
-        buttons = MOVE.findall(html.unescape(str(value_of(seen[self.moves]))))
-        return [label for name, label in buttons if name in moves]
-
-    def is_open(self, seen: list[Any]) -> bool:
-        """Whether the game still runs: there is a move to make."""
-        return bool(self.buttons(seen, *QUICK))
-
-    def choose(self, seen: list[Any]) -> str:
-        """The visitor's next message: the first price on a button, else an acceptance."""
-        labels = self.buttons(seen, *QUICK)
-        accepts = any(label.startswith("Accept") for label in labels)
-        prices = [PRICE.search(label) for label in labels if not label.startswith("Accept")]
-        last = "deal" if accepts else "walk away"  # "ok" is a nod, and takes nothing
-        return next((f"{price[0]} mein de do" for price in prices if price), last)
-
-    def check(self, before: list[Any], after: list[Any], text: str) -> None:
-        """Raise Refused where the page offers a script instead, Failure where no answer came."""
-        was, now = (
-            [part["text"] for line in value_of(seen[self.chat]) or [] for part in line["content"]]
-            for seen in (before, after)
-        )
-        waits = bool(self.buttons(after, "ask_again"))
-        # Up to two notes of the page may follow the answer, and one may be the answer.
-        spoken = re.compile(rf"(?<!\w){re.escape(text)}(?!\w)")  # "deal" is in "ideal", too
-        is_shown = now != was and any(map(spoken.search, now[-4:]))
-        if is_shown and not waits and (not spoken.search(now[-1]) or not self.is_open(after)):
-            return
-        sentence = PROBLEM.search(str(value_of(after[self.moves])))
-        problem = " ".join(TAG.sub(" ", sentence[1] if sentence else "").split())
-        if QUEUE_IS_FULL in problem:
-            raise RefusedByPage(problem)
-        # Equal reasons are counted together, so N stands for their numbers.
-        fault = "the game waits for an answer" if waits else "the chat holds no answer"
-        raise Failure(re.sub(r"\d[\d,.]*", "N", problem) or fault)
 
 
 def value_of(output: Any) -> Any:
@@ -232,12 +180,13 @@ class Crowd:
 
 
 class Tab:
-    """A session with the page."""
+    """A session with the page, and what stands in each of its parts."""
 
     def __init__(self, crowd: Crowd, address: str) -> None:
         self.crowd, self.script = crowd, crowd.script
         self.session, self.headers = uuid.uuid4().hex, {"X-Forwarded-For": address}
-        self.held: dict[int, Any] = {}  # by part of Script.by_part, its value
+        parts = self.script.parts.items()
+        self.values = {number: part["props"].get("value") for number, part in parts}
         self.due: list[int] = []  # events that start because their part changed
         self.asked = 0.0  # time.perf_counter at the question whose answer has no word yet, or 0
 
@@ -248,29 +197,29 @@ class Tab:
                 check_status(await self.crowd.http.get(path, headers=self.headers))
         with self.crowd.time(OPENING):
             await asyncio.gather(*(self.fire(event) for event in self.script.on_load))
-            for event in self.script.on_load:
-                await self.follow(event, [])
+            await self.hear_model()
 
-    async def fire(self, event: int, data: list[Any] | None = None) -> list[Any]:
-        """The outputs of one event; raises Failure or Refused."""
+    async def fire(self, event: int) -> None:
+        """Send an event and take over its outputs; raises Failure or RefusedByPage."""
+        wiring = self.script.events[event]
         body = {
-            "data": self.script.defaults(event) if data is None else data,
+            "data": [self.values[part] for part in wiring["inputs"]],
             "event_data": {"id": "ask_again"} if event == self.script.again else None,
             "fn_index": event,
             "session_hash": self.session,
             "trigger_id": self.script.box if event == self.script.reply else None,
         }
-        queued = self.script.events[event]["queue"]
+        queued = wiring["queue"]
         path = "/gradio_api/queue/join" if queued else "/gradio_api/run/predict"
         answer = await self.crowd.http.post(path, json=body, headers=self.headers)
         content = check_status(answer).json()
         outputs = await self._await_outputs(content["event_id"]) if queued else content["data"]
-        for part, output in zip(self.script.events[event]["outputs"], outputs, strict=False):
-            if part in self.script.by_part and not is_same(output):
-                if self.held.get(part, "") != value_of(output):
-                    self.due.append(self.script.by_part[part])
-                self.held[part] = value_of(output)
-        return outputs
+        for part, output in zip(wiring["outputs"], outputs, strict=False):
+            if is_same(output):
+                continue
+            before, self.values[part] = self.values[part], value_of(output)
+            if part in self.script.by_part and (before or "") != self.values[part]:
+                self.due.append(self.script.by_part[part])
 
     async def _await_outputs(self, event_id: str) -> list[Any]:
         """Read the stream of the session until its one event of the queue has ended."""
@@ -306,75 +255,103 @@ class Tab:
             self.crowd.seconds[FIRST_WORD].append(time.perf_counter() - self.asked)
             self.asked = 0.0
 
-    async def follow(self, event: int, outputs: list[Any]) -> list[Any]:
-        """The outputs of an event, of those that follow it, and of the reply that it asks for."""
-        followers = self.script.followers(event)
+    async def hear_model(self) -> None:
+        """Wait for the reply of the model, where an event has asked for one."""
         while self.script.model_reply in self.due:
             self.due.remove(self.script.model_reply)
-            followers.append(self.script.model_reply)
-        for follower in followers:
-            after = await self.fire(follower)
-            pairs = zip(outputs or after, after, strict=False)
-            outputs = [old if is_same(new) else new for old, new in pairs]
-        return outputs
+            await self.fire(self.script.model_reply)
 
-    async def begin(self, number: int, model: bool) -> list[Any]:
+    async def begin(self, number: int, model: bool) -> None:
         """Start a game of the item of this number; the page's first opponent is the model."""
-        data = self.script.defaults(self.script.begin)
-        data[self.script.market] = ITEMS[number % len(ITEMS)]
+        self.values[self.script.market] = ITEMS[number % len(ITEMS)]
         if not model:
-            data[self.script.opponent] = "hidden"  # the scripted opponent
-        return await self.follow(self.script.begin, await self.fire(self.script.begin, data))
+            self.values[self.script.opponent] = "hidden"  # the scripted opponent
+        await self.fire(self.script.begin)
+        await self.hear_model()
+
+    def buttons(self, *moves: str) -> list[str]:
+        """The labels of the buttons that make one of these moves."""
+        buttons = MOVE.findall(html.unescape(str(self.values[self.script.moves])))
+        return [label for name, label in buttons if name in moves]
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the game still runs: there is a move to make."""
+        return bool(self.buttons(*QUICK))
+
+    def choose(self) -> str:
+        """The visitor's next message: the first price on a button, else an acceptance."""
+        labels = self.buttons(*QUICK)
+        accepts = any(label.startswith("Accept") for label in labels)
+        prices = [PRICE.search(label) for label in labels if not label.startswith("Accept")]
+        last = "deal" if accepts else "walk away"  # "ok" is a nod, and takes nothing
+        return next((f"{price[0]} mein de do" for price in prices if price), last)
+
+    def texts(self) -> list[str]:
+        """What the chat shows."""
+        lines = self.values[self.script.chat] or []
+        return [part["text"] for line in lines for part in line["content"]]
+
+    def check(self, before: list[str], text: str) -> None:
+        """Raise RefusedByPage where the page offers a script instead, Failure without an answer.
+
+        `before` is what the chat showed before `text` was said.
+        """
+        waits, now = bool(self.buttons("ask_again")), self.texts()
+        # Up to two notes of the page may follow the answer, and one may be the answer.
+        spoken = re.compile(rf"(?<!\w){re.escape(text)}(?!\w)")  # "deal" is in "ideal", too
+        is_shown = now != before and any(map(spoken.search, now[-4:]))
+        if is_shown and not waits and (not spoken.search(now[-1]) or not self.is_open):
+            return
+        sentence = PROBLEM.search(str(self.values[self.script.moves]))
+        problem = " ".join(TAG.sub(" ", sentence[1] if sentence else "").split())
+        if QUEUE_IS_FULL in problem:
+            raise RefusedByPage(problem)
+        # Equal reasons are counted together, so N stands for their numbers.
+        fault = "the game waits for an answer" if waits else "the chat holds no answer"
+        raise Failure(re.sub(r"\d[\d,.]*", "N", problem) or fault)
 
     async def play_game(
         self, number: int, rng: np.random.Generator, what: str, thinking: tuple[float, float]
     ) -> None:
         """One game to its end; raises Missed where a reply failed. `what` names the reply's row."""
-        crowd, script, model = self.crowd, self.script, what != SCRIPTED
+        crowd, model = self.crowd, what != SCRIPTED
         with crowd.time(START):
-            seen = await self.begin(number, model)
-            if model and READY not in str(value_of(seen[script.brief])):
+            await self.begin(number, model)
+            if model and READY not in str(self.values[self.script.brief]):
                 raise Failure("the model was not ready")
         while self.due:  # the review of the former game gives way
             await self.fire(self.due.pop())
-        while script.is_open(seen) and not crowd.is_over:
+        while self.is_open and not crowd.is_over:
             await crowd.pause(rng, thinking)
-            data, text = script.defaults(script.reply), script.choose(seen)
-            data[script.text] = text
-            if model:
-                seen = await self._model_reply(seen, data, text, rng, what)
-                continue
-            with crowd.time(SCRIPTED):
-                after = await self.fire(script.reply, data)
-                script.check(seen, after, text)
-            seen = after
+            await self.say(self.choose(), rng, what)
         while self.due:
             with crowd.time(REVIEW):
                 await self.fire(self.due.pop())
         crowd.done += 1
 
-    async def _model_reply(
-        self, seen: list[Any], data: list[Any], text: str, rng: np.random.Generator, what: str
-    ) -> list[Any]:
-        """The outputs after the model's whole reply; who is refused waits and asks again."""
-        event: int = self.script.reply
+    async def say(self, text: str, rng: np.random.Generator, what: str) -> None:
+        """Say a text and wait for the whole reply; whom the model refuses waits and asks again."""
+        event, before, model = self.script.reply, self.texts(), what != SCRIPTED
+        self.values[self.script.box] = text
         while True:
             try:
                 with self.crowd.time(what):
-                    sent = data if event == self.script.reply else None
-                    self.asked = time.perf_counter()
-                    after = await self.follow(event, await self.fire(event, sent))
-                    self.script.check(seen, after, text)
-                return after
+                    self.asked = time.perf_counter() if model else 0.0
+                    await self.fire(event)
+                    await self.hear_model()
+                    self.check(before, text)
+                return
             except Missed as missed:
-                if not isinstance(missed.__cause__, RefusedByPage) or self.crowd.is_over:
+                refused = model and isinstance(missed.__cause__, RefusedByPage)
+                if not refused or self.crowd.is_over:
                     raise
                 event = self.script.again
                 await self.crowd.pause(rng, READING)
 
 
 def check_status(response: httpx.Response) -> httpx.Response:
-    """The response where its status is 200; raises Refused or Failure elsewhere."""
+    """The response where its status is 200; raises RefusedByPage or Failure elsewhere."""
     if response.status_code != 200:
         kind = RefusedByPage if response.status_code in (429, 503) else Failure
         raise kind(f"the page answered {response.status_code}")
@@ -487,7 +464,8 @@ async def wait_for_model(crowd: Crowd) -> None:
     """Return once the page's model can reply; ValueError where it cannot."""
     async with crowd.visit(0) as tab:
         for _ in range(LOADS_WITHIN):
-            badge = str(value_of((await tab.begin(0, model=True))[crowd.script.brief]))
+            await tab.begin(0, model=True)
+            badge = str(tab.values[crowd.script.brief])
             if READY in badge:
                 return
             if FAILED in badge:

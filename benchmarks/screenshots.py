@@ -2,6 +2,8 @@
 
 import re
 import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib.util import find_spec
 from typing import Any
 
@@ -26,19 +28,26 @@ def main() -> None:
     """Take the picture of a game in the Haggle tab and write it to PICTURE."""
     if obstacle := no_browser():
         raise SystemExit(f"no picture can be taken: {obstacle}")
-    from playwright.sync_api import sync_playwright
-
-    with running_app() as app, sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path=shutil.which("chromium"), args=list(CHROMIUM_FLAGS)
-        )
+    with running_app() as app, chromium() as browser:
         page = browser.new_page(viewport=WINDOW, device_scale_factor=2, reduced_motion="reduce")
         page.set_default_timeout(LONG)
         page.goto(f"{app.address}/?__theme=light")
         _haggle(page)
         write_bytes(PICTURE, page.screenshot())
-        browser.close()
     print(f"wrote {PICTURE}")
+
+
+@contextmanager
+def chromium() -> Iterator[Any]:
+    """Context: this machine's Chromium as a browser of Playwright."""
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(
+            executable_path=shutil.which("chromium"), args=list(CHROMIUM_FLAGS)
+        )
+        yield browser
+        browser.close()
 
 
 def no_browser() -> str:

@@ -5,7 +5,6 @@ on a machine is left out, with the reason in a sentence.
 """
 
 import argparse
-import shutil
 import subprocess
 import sys
 import time
@@ -15,7 +14,7 @@ from itertools import count, islice, product
 from typing import Any
 
 from benchmarks.page import running_app
-from benchmarks.screenshots import CHROMIUM_FLAGS, no_browser
+from benchmarks.screenshots import chromium, no_browser
 from env import ARENA_TASKS, IllegalAction, Observation, Task, get_task, rollout
 from sauda.experiments.base import lines
 from sauda.experiments.speeds import figure
@@ -156,13 +155,8 @@ def import_app() -> dict[str, Any]:
 
 def open_page(address: str) -> Figures:
     """Seconds from navigation to the first figure and to the tabs, each in a fresh context."""
-    from playwright.sync_api import sync_playwright
-
     seen: dict[str, list[float]] = {"first figure visible": [], "tabs visible": []}
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path=shutil.which("chromium"), args=list(CHROMIUM_FLAGS)
-        )
+    with chromium() as browser:
         for _ in range(REPETITIONS):
             context = browser.new_context(viewport={"width": 1280, "height": 800})
             page = context.new_page()
@@ -172,9 +166,8 @@ def open_page(address: str) -> Figures:
                 page.locator(selector).first.wait_for()
                 samples.append(time.perf_counter() - start)
             context.close()
-        chromium = browser.version
-        browser.close()
-    return [figure(name, "s", samples, chromium=chromium) for name, samples in seen.items()]
+        used = {"chromium": browser.version}
+    return [figure(name, "s", samples, **used) for name, samples in seen.items()]
 
 
 def make_moves() -> Figures:

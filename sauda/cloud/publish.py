@@ -13,10 +13,12 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
 import yaml
+from huggingface_hub import EvalResultEntry, eval_result_entries_to_yaml
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from env import TASKS, new_chat
@@ -27,10 +29,12 @@ from sauda.llm.model import ADAPTERS, HUB, TRAINED
 from sauda.records.kinds import ENTRIES
 from sauda.records.seeds import SPLITS, first_seeds
 from sauda.records.store import Artifact, load, read_json
+from sauda.serve.mcp import SHOWCASE, read_games
 
 COMPARED = ("evaluation/model-comparison.json", "evaluation/arena-model-comparison.json")
 FAMILIES = ("classic", "market", "arena")
 SCRIPTED = tuple(f"evaluation/{family}-{split}.json" for family in FAMILIES for split in SPLITS)
+NO_FIGURES = ("file", "task", "policy", "moves", "replies")  # of a game
 CONFIGS = {"tasks": tuple(SPLITS), "games": tuple(SPLITS), "transcripts": ("holdout",)}
 TAGS = "rl-environment, openenv, verifiers, inspect-ai, negotiation, multi-agent"
 CARDS = Environment(
@@ -59,7 +63,7 @@ def write_dataset(folder: Path, space: str, seeds: int) -> None:
     for split in SPLITS:
         _write_table(folder / "tasks", split, pd.DataFrame(_task_rows(split, seeds)))
         _write_table(folder / "games", split, pd.concat(games[split], ignore_index=True))
-    shown = load("episodes/showcase.json").data.as_json()["episodes"]
+    shown = load(SHOWCASE).data.as_json()["episodes"]
     names = ("task", "policy", "seed", "end", "grade")
     rows = [{n: game[n] for n in names} | {"moves": json.dumps(game["moves"])} for game in shown]
     _write_table(folder / "transcripts", "holdout", pd.DataFrame(rows))
@@ -153,13 +157,9 @@ def _logs_of(artifact: Artifact) -> Iterator[dict[str, Any]]:
 
 def _logs_of_whole_games() -> Iterator[dict[str, Any]]:
     """A log for each player and task of which some games are on record move by move."""
-    shown, pairs = load("episodes/showcase.json"), load("episodes/before_after.json")
-    chosen = [pair for task in pairs.data.as_json()["tasks"] for pair in task["chosen"]]
-    played = [(shown, game) for game in shown.data.as_json()["episodes"]]
-    played += [(pairs, pair[when]) for when in ("before", "after") for pair in chosen]
-    for cell, same in groupby(played, lambda each: (each[1]["task"], each[1]["policy"])):
-        artifacts, games = zip(*same, strict=True)
-        yield _log(artifacts[0], *cell, games, {})
+    cell = itemgetter("file", "task", "policy")
+    for (file, *played), games in groupby(sorted(read_games(), key=cell), cell):
+        yield _log(load(file.removeprefix("artifacts/")), *played, list(games), {})
 
 
 def _log(
@@ -175,7 +175,7 @@ def _log(
             (move["agent"] == learner, json.dumps(move, ensure_ascii=False)) for move in moves
         ]
         play = f"sauda play --task {task} --policy {player} --seed {game['seed']}"
-        figures = {n: game[n] for n in game if n not in ("task", "policy", "moves", "replies")}
+        figures = {name: game[name] for name in game if name not in NO_FIGURES}
         samples.append({"input": play, "moves": listed, "figures": figures})
     named = {"created": artifact.made["created"], "task": task, "model": player}
     return {**named, "metadata": about, "grade": grade, "games": samples}
@@ -200,24 +200,26 @@ def write_model(folder: Path, adapter: str, dataset: str) -> None:
     if not rows:
         raise ValueError(f"no recorded games of {player}: sauda compare-models plays them")
     shutil.copytree(ADAPTERS / adapter, folder, dirs_exist_ok=True)
-    _write_yaml(folder / ".eval_results" / "sauda.yaml", results)
+    _write_yaml(folder / ".eval_results" / "sauda.yaml", eval_result_entries_to_yaml(results))
     log = ENTRIES.get(f"training/{adapter}.json")
     base = {"base": HUB, "sha256": read_json(folder / TRAINED)["base_sha256"]}
     about = {"player": player, "dataset": dataset, "training": log and log.command}
     _write_card(folder, "model", rows=rows, **base, **about)
 
 
-def _result(artifact: Artifact, row: Any, dataset: str) -> dict[str, Any]:
+def _result(artifact: Artifact, row: Any, dataset: str) -> EvalResultEntry:
     """A mean grade as the Hub reads it."""
     grade, played_by = row.grade, artifact.data.as_json()["models"][row.policy]
     within = f"n = {row.n}, 95 % interval {grade.low:.3f} to {grade.high:.3f}"
-    return {
-        "dataset": {"id": dataset, "task_id": task_id(row.task)},
-        "value": grade.mean,
-        "date": artifact.made["created"][:10],
-        "source": {"url": f"https://huggingface.co/datasets/{dataset}", "name": "Recorded games"},
-        "notes": f"{within}; prompt {played_by['prompt']}; {artifact.made['command']}",
-    }
+    return EvalResultEntry(
+        dataset_id=dataset,
+        task_id=task_id(row.task),
+        value=grade.mean,
+        date=artifact.made["created"][:10],
+        source_url=f"https://huggingface.co/datasets/{dataset}",
+        source_name="Recorded games",
+        notes=f"{within}; prompt {played_by['prompt']}; {artifact.made['command']}",
+    )
 
 
 def _write_card(folder: Path, block: str, rows: Sequence[Any], **values: Any) -> None:

@@ -20,15 +20,7 @@ from sauda.games import game_of
 from sauda.llm.backends import Endpoint, RetryPolicy
 from sauda.llm.turn import PlayerSpec, new_game, play_games
 from sauda.llm.types import Messages, Reply, ReplyError, Schema
-from sauda.played import (
-    CHUNK,
-    Cell,
-    Store,
-    model_columns,
-    play_cells,
-    play_model,
-    summarize_metric,
-)
+from sauda.played import CHUNK, Cell, Store, model_columns, play_cells, play_model, summarize_metric
 from sauda.players import player_spec
 from sauda.pool import Engine
 from sauda.records.seeds import first_seeds
@@ -55,11 +47,6 @@ class Servers:
         self._under_way: Counter[int] = Counter()  # requests, by the backend's place
         self._rests_until: Counter[int] = Counter()  # by the clock
         self._lock = threading.Lock()
-
-    @property
-    def source(self) -> str:
-        """The backends in words."""
-        return " or ".join(backend.source for backend in self.backends)
 
     def __call__(self, messages: Messages, seed: int, schema: Schema | None = None) -> Reply:
         """The reply of one backend; ReplyError with every reason where none replies."""

@@ -57,20 +57,20 @@ class Staged:
     uncommitted: int  # changed or new files of the work tree, which the folder does not have
 
 
-def stage(folder: Path, repository: Path = REPOSITORY) -> Staged:
+def stage(folder: Path) -> Staged:
     """Write the files of the last commit, without the tests; ValueError where there is none."""
 
     def git(*arguments: str) -> bytes:
-        run = subprocess.run(["git", "-C", str(repository), *arguments], capture_output=True)
+        run = subprocess.run(["git", "-C", str(REPOSITORY), *arguments], capture_output=True)
         if run.returncode:
             raise ValueError(f"git {arguments[0]} failed: {run.stderr.decode().strip()}")
         return run.stdout
 
     commit = git("rev-parse", "HEAD").decode().strip()
     changed = git("status", "--porcelain").decode().splitlines()
-    with tarfile.open(fileobj=io.BytesIO(git("archive", "--format=tar", commit))) as files:
-        members = [file for file in files if file.name.split("/")[0] not in LEFT_OUT]
-        files.extractall(folder, members=members, filter="data")
+    archive = git("archive", "--format=tar", commit, *(f":(exclude){name}" for name in LEFT_OUT))
+    with tarfile.open(fileobj=io.BytesIO(archive)) as files:
+        files.extractall(folder, filter="data")
     return Staged(folder, commit, len(changed))
 
 

@@ -12,13 +12,12 @@ from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from sauda.commands.console import add_command, mean_with_interval
+from sauda.commands.console import add_command, mean_with_interval, report
 from sauda.language.faults import count_in_words
 from sauda.records.kinds import FILES, KINDS, entry
 from sauda.records.schemas.base import Interval
 from sauda.records.store import REPOSITORY, load, write
 
-SHOWN = 10  # places named a file
 DOCUMENTS = tuple(REPOSITORY / name for name in ("README.md", "docs/results.md", "docs/scale.md"))
 
 
@@ -54,23 +53,18 @@ def verify(options: argparse.Namespace) -> int:
         return _verify_models(options.models or ["bazaar/people"])
     files = options.files or [known.file for known in FILES]
     files = [file.removeprefix("artifacts/") for file in files]
-    failed = [file for file in files if _verify(file)]
-    return 1 if failed else 0
+    well = [_verify(file) for file in files]
+    return int(not all(well))
 
 
-def _verify(file: str) -> list[str]:
-    """The faults of one file, which are printed."""
+def _verify(file: str) -> bool:
+    """Whether one file has no faults, which are printed."""
     from sauda.experiments.verify import verify as check
 
     start = time.monotonic()
     faults = check(file)
-    sign, seconds = "FAIL" if faults else "ok  ", time.monotonic() - start
-    _say(f"{sign} {file}: {KINDS[entry(file).kind].check} ({seconds:.0f} s)")
-    for place in faults[:SHOWN]:
-        _say(f"     {place}")
-    if len(faults) > SHOWN:
-        _say(f"     and {len(faults) - SHOWN} places more")
-    return faults
+    seconds = time.monotonic() - start
+    return report(f"{file}: {KINDS[entry(file).kind].check} ({seconds:.0f} s)", faults)
 
 
 def _verify_models(tasks: list[str]) -> int:
@@ -83,7 +77,7 @@ def _verify_models(tasks: list[str]) -> int:
         failed |= bool(faults)
         sign, verdict = ("FAIL", faults[0]) if faults else ("ok  ", verdict)
         cell, n = played.cell, len(played.seeds)
-        _say(f"{sign} {cell.policy} on {cell.task}, {n} games: {verdict}")
+        print(f"{sign} {cell.policy} on {cell.task}, {n} games: {verdict}", flush=True)
     return int(failed)
 
 
@@ -93,24 +87,19 @@ def leaderboard(options: argparse.Namespace) -> int:
 
     file = options.file or data_folder() / FILE
     if options.remove:
-        _say(f"removed {options.remove} {remove_from(file, options.remove)}")
+        print(f"removed {options.remove} {remove_from(file, options.remove)}")
         return 0
     failed = False
     for recorded in records_in(file):
-        faults = list(entry_faults(recorded)) if options.verify else []
-        failed |= bool(faults)
-        sign = ("FAIL " if faults else "ok   ") if options.verify else ""
-        _say(
-            f"{sign}{recorded['entry']} {recorded['name']} on {recorded['task']}:"
+        about = (
+            f"{recorded['entry']} {recorded['name']} on {recorded['task']}:"
             f" {mean_with_interval(recorded['grade']).strip()}, n = {len(recorded['games'])}"
         )
-        for place in faults[:SHOWN]:
-            _say(f"     {place}")
+        if options.verify:
+            failed |= not report(about, list(entry_faults(recorded)))
+        else:
+            print(about)
     return int(failed)
-
-
-def _say(line: str) -> None:
-    print(line, flush=True)
 
 
 # The tables of the documents ----------------------------------------------------------------------
@@ -134,7 +123,8 @@ def fill(text: str) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    folder.filters |= {"interval": format_interval, "mean": mean, "faults": count_in_words}
+    folder.filters |= {"interval": format_interval, "faults": count_in_words}
+    folder.filters["mean"] = lambda figures: f"{figures.mean:z.3f}"
     template = folder.get_template("readme.jinja")
     context = template.new_context({"rows": select_rows, "data": lambda file: load(file).data})
 
@@ -158,10 +148,5 @@ def select_rows(file: str, **wanted: Any) -> dict[str, Any]:
 
 
 def format_interval(figures: Interval) -> str:
-    """`0.214 [0.180, 0.250]`: a mean with its interval."""
-    return f"{mean(figures)} [{mean(figures, 'low')}, {mean(figures, 'high')}]"
-
-
-def mean(figures: Any, end: str = "mean") -> str:
-    """A mean to three decimals; zero after rounding has no sign."""
-    return f"{round(getattr(figures, end), 3) + 0.0:.3f}"
+    """`0.214 [0.180, 0.250]`: a mean with its interval; zero after rounding has no sign."""
+    return f"{figures.mean:z.3f} [{figures.low:z.3f}, {figures.high:z.3f}]"

@@ -11,7 +11,7 @@ from typing import Any
 from sauda.cloud import CloudFault, jobs, space
 from sauda.cloud import rollouts as games
 from sauda.commands import console
-from sauda.commands.console import add_command, with_reason
+from sauda.commands.console import add_command, report, with_reason
 from sauda.commands.games import add_table_options, check_scripts, check_shard, spec_of
 from sauda.played import CHUNK
 from sauda.records.store import git, write
@@ -176,8 +176,8 @@ def deploy(options: argparse.Namespace) -> int:
         print(f"staged {len(files)} files, {size:.1f} MiB, of the commit {staged.commit[:12]}")
         if staged.uncommitted:
             print(f"{staged.uncommitted} files of this tree are not committed; they are left out")
-        about = "front matter, sizes, secrets, versions"
-        well = [_report(about, space.staging_faults(staged.folder))]
+        faults = space.staging_faults(staged.folder)
+        well = [report("front matter, sizes, secrets, versions", faults, most=len(faults))]
         if options.skip_imports:
             print("skip imports: no fresh environment was made, as --skip-imports says")
         else:
@@ -200,7 +200,7 @@ def _check_imports(folder: Path, python: str) -> bool:
         faults = space.import_faults(folder, python, packages)
     except space.NoEnvironment as error:
         faults = [f"{error}; --skip-imports leaves it out"]
-    return _report(f"imports under Python {python}", faults)
+    return report(f"imports under Python {python}", faults)
 
 
 def _upload(staged: space.Staged, name: str) -> None:
@@ -225,15 +225,7 @@ def smoke(options: argparse.Namespace) -> int:
 
 def _run_smoke(address: str, token: str | None = None) -> bool:
     checks = [
-        _report(f"{check.about} ({check.seconds:.1f} s)", [check.fault] if check.fault else [])
+        report(f"{check.about} ({check.seconds:.1f} s)", [check.fault] if check.fault else [])
         for check in space.smoke(address, token)
     ]
     return all(checks)
-
-
-def _report(about: str, faults: list[str]) -> bool:
-    """Print what was checked with its faults; whether it has none."""
-    print(f"{'FAIL' if faults else 'ok  '} {about}", flush=True)
-    for fault in faults:
-        print(f"     {fault}", flush=True)
-    return not faults

@@ -1,8 +1,8 @@
-"""What the commands share: options, what failures exit with, saving, printing intervals."""
+"""What the commands share: options, what failures exit with, saving, printing."""
 
 import argparse
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from functools import wraps
 from pathlib import Path
@@ -12,6 +12,7 @@ from sauda.cloud import CloudFault
 from sauda.commands import COMMANDS
 from sauda.records.store import save
 
+SHOWN = 10  # faults named of what is checked
 Command = Callable[[argparse.Namespace], int]  # returns the exit code
 
 
@@ -29,6 +30,21 @@ def save_measured(file: str, config: Mapping[str, Any], data: Mapping[str, Any])
     """Save a measured artifact and print its path."""
     save(file, config, data)
     print(f"wrote artifacts/{file}")
+
+
+def print_tables(data: Mapping[str, Any]) -> None:
+    """Print the tables of a result."""
+    from sauda.experiments.base import lines, rows_in
+
+    print("\n".join(lines(rows_in(data))))
+
+
+def report(about: str, faults: Sequence[str], most: int = SHOWN) -> bool:
+    """Print what was checked with its first faults, `most` of them; whether it has none."""
+    more = [f"and {len(faults) - most} places more"] if len(faults) > most else []
+    lines = [f"{'FAIL' if faults else 'ok  '} {about}", *faults[:most], *more]
+    print("\n     ".join(lines), flush=True)
+    return not faults
 
 
 def check_output(file: Path | None) -> None:

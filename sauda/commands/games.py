@@ -2,7 +2,7 @@
 
 import argparse
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -117,7 +117,7 @@ def evaluate(options: argparse.Namespace) -> None:
     with console.choose_engine(options) as engine:
         data = experiment.evaluate(spec, engine, store)
     console.save_measured(out, spec.as_json(), data)
-    print_tables(data)
+    console.print_tables(data)
 
 
 def play_shard(spec: Any, options: argparse.Namespace, store: Any) -> None:
@@ -149,13 +149,6 @@ def check_scripts(spec: Any) -> None:
 
     if models := [name for name in spec.policies if is_model(name)]:
         raise ValueError(f"{', '.join(models)}: games of language models are kept by `rollouts`")
-
-
-def print_tables(data: Mapping[str, Any]) -> None:
-    """Print the tables of a result."""
-    from sauda.experiments.base import lines, rows_in
-
-    print("\n".join(lines(rows_in(data))))
 
 
 def spec_of(options: argparse.Namespace) -> Any:
@@ -222,7 +215,7 @@ def compare_models(options: argparse.Namespace) -> int:
     recorded = load(asked.file).data.as_json() if is_there and not options.anew else None
     data = comparison.compare_models(asked, recorded=recorded)
     console.save_measured(asked.file, asked.config, data)
-    print_tables(data)
+    console.print_tables(data)
     return 0
 
 
@@ -238,4 +231,4 @@ def run(options: argparse.Namespace) -> int:
     console.check_output(out := chosen.pop("out"))
     made, file = experiment.run(chosen, out)
     print(f"wrote {file}" if file else "not saved: --out FILE keeps the result of other settings")
-    print_tables(made.data.as_json())
+    console.print_tables(made.data.as_json())

@@ -9,11 +9,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, get_args
 
-from sauda.commands.console import (
-    add_command,
-    save_measured,
-    with_reason,
-)
+from sauda.commands.console import add_command, print_tables, save_measured, with_reason
 from sauda.llm.model import smollm2
 from sauda.records.store import load, new_artifact, sha256, write
 from sauda.train.dialogues import SOURCES, from_file, load_dialogues, load_shipped, report_use
@@ -109,13 +105,9 @@ def options_of(settings: Any) -> type:
         value, about = getattr(settings, each.name), each.metadata
         if each.type in SIMPLE:
             options.append((each.name, each.type, field(default=value, metadata=about)))
-        elif (
-            (of := get_args(each.type)[:1])
-            and of[0] in SIMPLE
-            and get_args(each.type)[1:] == (...,)
-        ):
+        elif get_args(each.type)[1:] == (...,) and (of := get_args(each.type)[0]) in SIMPLE:
             default = field(default_factory=lambda value=value: list(value), metadata=about)
-            options.append((each.name, list[of[0]], default))
+            options.append((each.name, list[of], default))
     return make_dataclass("Options", options)
 
 
@@ -216,8 +208,6 @@ def likeness(options: argparse.Namespace) -> int:
 
 def measure_dialogues(options: argparse.Namespace, measure: Any) -> int:
     """Save what an experiment measures on dialogues, or compare it; what is left out is printed."""
-    from sauda.commands.games import print_tables
-
     if options.data is None and options.check:
         raise ValueError("--check compares with the artifact, and needs its --data FILE")
     name = "craigslist_bargains"

@@ -22,7 +22,7 @@ from openenv.core.env_server import (
     serialize_observation,
 )
 from openenv.core.env_server.types import ResetResponse, StepResponse
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, Field, ValidationError
 
 from sauda.serve import chats
 from sauda.serve import leaderboard as boards
@@ -36,14 +36,7 @@ from sauda.serve.game import (
     UnknownSplit,
     task_cards,
 )
-from sauda.serve.limits import (
-    Episodes,
-    Limiter,
-    Refused,
-    address_of,
-    describe_faults,
-    json_object,
-)
+from sauda.serve.limits import Episodes, Limiter, Refused, address_of, describe_faults, json_object
 from sauda.serve.mcp import ADDRESS as MCP_ADDRESS
 from sauda.serve.mcp import NO_TOOLS
 from sauda.serve.names import LONGEST_NAME, check_name
@@ -71,10 +64,8 @@ TaskInQuery = Annotated[str, Query(description=f"One of {', '.join(boards.RANKED
 EntryInQuery = Annotated[str, Query(pattern="^[0-9a-f]{16}$", description="The id of an entry.")]
 
 
-class Reset(BaseModel):
+class Reset(BaseModel, extra="forbid", json_schema_extra={"examples": [{}, RESET_EXAMPLE]}):
     """What to play: a task and a seed, or a numbered task of a split."""
-
-    model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": [{}, RESET_EXAMPLE]})
 
     task: str | None = None
     seed: int | str | None = Field(None, description="A whole number, also as text.")
@@ -86,10 +77,8 @@ class Reset(BaseModel):
     entry: str | None = Field(None, description="Token of a leaderboard entry: its next game.")
 
 
-class Step(BaseModel):
+class Step(BaseModel, extra="forbid", json_schema_extra={"examples": [STEP_EXAMPLE]}):
     """A move in the episode of that id."""
-
-    model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": [STEP_EXAMPLE]})
 
     action: SaudaAction
     episode_id: Id
@@ -107,10 +96,8 @@ class Score(BaseModel):
     success: bool | None
 
 
-class Enter(BaseModel):
+class Enter(BaseModel, extra="forbid", json_schema_extra={"examples": [ENTER_EXAMPLE]}):
     """Who enters, on which task."""
-
-    model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": [ENTER_EXAMPLE]})
 
     name: str = Field(max_length=4 * LONGEST_NAME, description="Of the agent, shown as text.")
     task: str = boards.RANKED[0]
@@ -129,10 +116,8 @@ class Entered(BaseModel):
     )
 
 
-class Reply(BaseModel):
+class Reply(BaseModel, extra="forbid"):
     """A model's reply to the prompt of a game and step; without one the prompt is sent again."""
-
-    model_config = ConfigDict(extra="forbid")
 
     token: str = Field(max_length=LONGEST_ID, description="The secret that entering gave.")
     game: int = 0
@@ -157,10 +142,8 @@ class BoardRow(BaseModel):
     prompt: str = Field(description="Fingerprint of the prompt that models are given.")
 
 
-class Withdraw(BaseModel):
+class Withdraw(BaseModel, extra="forbid"):
     """Whose entry, or whose games of days, are to be deleted."""
-
-    model_config = ConfigDict(extra="forbid")
 
     token: str = Field(max_length=LONGEST_ID, description="The secret that entering gave.")
 

@@ -21,7 +21,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cache, lru_cache
-from itertools import chain
+from itertools import chain, groupby
+from operator import itemgetter
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -121,11 +122,11 @@ class Unavailable(ValueError):
     """The file cannot be read or written now; the text is a sentence."""
 
 
-def data_folder(environment: Mapping[str, str] = os.environ) -> Path:
+def data_folder() -> Path:
     """The folder for persistent data: as set, a Space's storage, else the user's cache."""
-    if named := environment.get(VARIABLE):
+    if named := os.environ.get(VARIABLE):
         return Path(named)
-    if "SPACE_ID" in environment and OF_A_SPACE.is_dir():
+    if "SPACE_ID" in os.environ and OF_A_SPACE.is_dir():
         return OF_A_SPACE
     return Path.home() / ".cache" / "sauda"
 
@@ -406,8 +407,7 @@ class Board:
                 (self._clock(), *game_key),
             )
             actions = connection.execute(
-                "SELECT action FROM moves WHERE (entry, number) = (?, ?) ORDER BY step",
-                game_key,
+                "SELECT action FROM moves WHERE (entry, number) = (?, ?) ORDER BY step", game_key
             ).fetchall()
         made = tuple(json.loads(action) for (action,) in actions)
         names = (entry["id"], entry["task"], entry["rules"])
@@ -572,20 +572,17 @@ class Board:
 
     def games(self, entry: Entry) -> list[StoredGame]:
         """The games of a complete entry, in order."""
-        seeds = self.storage.rows(
-            "SELECT seed FROM games WHERE entry = ? ORDER BY number", (entry.id,)
+        rows = self.storage.rows(
+            "SELECT number, seed, action FROM games LEFT JOIN moves USING (entry, number)"
+            " WHERE entry = ? ORDER BY number, step",
+            (entry.id,),
         )
-        moves = self.storage.rows(
-            "SELECT number, action FROM moves WHERE entry = ? ORDER BY number, step", (entry.id,)
-        )
-        actions: dict[int, list[Any]] = {}
-        for number, action in moves:
-            actions.setdefault(number, []).append(json.loads(action))
-        numbered = enumerate(zip(seeds, entry.ends, entry.grades, strict=True), 1)
-        return [
-            StoredGame(int(seed), end, grade, tuple(actions.get(number, ())))
-            for number, ((seed,), end, grade) in numbered
-        ]
+        played = [list(moves) for _, moves in groupby(rows, itemgetter("number"))]
+        games = []
+        for moves, end, grade in zip(played, entry.ends, entry.grades, strict=True):
+            actions = tuple(json.loads(move["action"]) for move in moves if move["action"])
+            games.append(StoredGame(int(moves[0]["seed"]), end, grade, actions))
+        return games
 
     def _entry(self, row: sqlite3.Row) -> Entry:
         games = self.storage.rows(

@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import lru_cache
 from ipaddress import IPv6Address, IPv6Network, ip_address
+from itertools import islice
 from typing import Any, Generic, Protocol, TypeVar
 
 from env import refuse_constant
@@ -85,15 +86,11 @@ def json_object(
 
 def describe_faults(faults: Iterable[Mapping[str, Any]]) -> str:
     """The first of pydantic's faults in words: the field and what it takes; quotes no value."""
-    sentences = {  # by field; where one of several types would do, what the last one takes
-        ".".join(str(part) for part in fault["loc"] if part not in ("int", "float"))[:80]: fault[
-            "msg"
-        ]
-        for fault in faults
-    }
-    return "; ".join(
-        f"{field or 'the call'}: {what}" for field, what in list(sentences.items())[:5]
-    )
+    sentences = {}  # by field; where one of several types would do, what the last one takes
+    for fault in faults:
+        field = ".".join(str(part) for part in fault["loc"] if part not in ("int", "float"))[:80]
+        sentences[field or "the call"] = fault["msg"]
+    return "; ".join(f"{field}: {what}" for field, what in islice(sentences.items(), 5))
 
 
 class Limiter:
@@ -171,18 +168,14 @@ class Limiter:
             self.give_back(self._due.popleft()[1])
 
 
-class Game(Protocol):
-    """A game that is kept between calls."""
+class OfAddress(Protocol):
+    """A game that is kept between calls, with the network address that began it."""
+
+    address: str
 
     @property
     def moved(self) -> bool:
         """Whether its player has made a move."""
-
-
-class OfAddress(Game, Protocol):
-    """The same with the network address that began it."""
-
-    address: str
 
 
 def to_give_way(games: Mapping[Hashable, OfAddress], most: int) -> Hashable | None:
@@ -202,7 +195,7 @@ def to_give_way(games: Mapping[Hashable, OfAddress], most: int) -> Hashable | No
     return max((key for key in games if key in crowd), key=lambda k: of_address[games[k].address])
 
 
-Content = TypeVar("Content", bound=Game)
+Content = TypeVar("Content")
 
 
 @dataclass

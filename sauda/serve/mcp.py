@@ -38,14 +38,7 @@ from env import TASKS, IllegalAction, arena, episode
 from sauda.fairness import FairGate
 from sauda.games import DEFAULT_TASK, game_of
 from sauda.games.transcript import to_json
-from sauda.language.lines import (
-    ENGLISH,
-    HINDI,
-    drawings,
-    name_in,
-    translate_phrases,
-    translation,
-)
+from sauda.language.lines import ENGLISH, HINDI, drawings, name_in, translate_phrases, translation
 from sauda.records.kinds import ArtifactError
 from sauda.records.store import ROOT, load
 from sauda.serve import game as served
@@ -218,8 +211,7 @@ ArenaAction: type[BaseModel] = create_model(
 
 
 def new_game(
-    room: Room,
-    task: Annotated[Name, Field(description="A name of list_tasks.")] = DEFAULT_TASK,
+    room: Room, task: Annotated[Name, Field(description="A name of list_tasks.")] = DEFAULT_TASK
 ) -> Row:
     """Sit down to a new game of a task, against scripted players.
 

@@ -16,7 +16,7 @@ from uuid import uuid4
 import llguidance
 from fastapi import FastAPI, Request
 from fastapi.responses import JSONResponse, StreamingResponse
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, BeforeValidator, Field, ValidationError
 from starlette.middleware.cors import CORSMiddleware
 
 from sauda.fairness import Limits, Visitor
@@ -63,10 +63,8 @@ class Format(BaseModel):
     json_schema: dict[str, Any] = {}
 
 
-class Chat(BaseModel):
+class Chat(BaseModel, extra="forbid"):
     """A request for a reply."""
-
-    model_config = ConfigDict(extra="forbid")
 
     model: str
     messages: Annotated[list[Message], Field(min_length=1, max_length=256)]

@@ -10,7 +10,7 @@ from typing import Any, get_type_hints
 
 from openenv.core.env_server import Observation, State
 from openenv.core.rubrics import Rubric, RubricDict
-from pydantic import ConfigDict, Field
+from pydantic import Field
 from typing_extensions import TypedDict
 
 from env import Deal, Item, Tells, arena
@@ -154,10 +154,8 @@ class SaudaObservation(Observation):
     outcome: Outcome | None = None
 
 
-class SaudaState(State):
+class SaudaState(State, extra="forbid"):
     """The public state of an episode. It holds no value that a seat hides."""
-
-    model_config = ConfigDict(extra="forbid")
 
     task: str | None = None
     seat: str | None = None

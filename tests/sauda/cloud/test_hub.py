@@ -1,15 +1,15 @@
 """What is handed to the Hub: jobs that train and evaluate, and the page."""
 
-import inspect
 import os
 import signal
 import subprocess
 import sys
 import time
 from dataclasses import replace
+from itertools import chain, repeat
 from pathlib import Path
 from types import SimpleNamespace
-from typing import ClassVar
+from unittest.mock import Mock, create_autospec
 
 import httpx
 import psutil
@@ -19,15 +19,7 @@ from huggingface_hub.utils import httpx as hub_http
 
 from sauda import __main__ as command
 from sauda.cloud import CloudFault, space
-from sauda.cloud.jobs import (
-    FLAVORS,
-    Job,
-    flavor,
-    flavor_for,
-    shard_job,
-    submit,
-    training_job,
-)
+from sauda.cloud.jobs import FLAVORS, Job, flavor, flavor_for, shard_job, submit, training_job
 from sauda.cloud.space import MOST_FILE, Staged, import_faults, stage, staging_faults
 from sauda.records.store import REPOSITORY
 from sauda.train import STAGES
@@ -43,18 +35,11 @@ SHARD = shard_job(WHAT, 2, 3, flavor=flavor("cpu-upgrade"), **HUB)
 pytestmark = pytest.mark.xdist_group("model")
 
 
-def shellcheck(text: str, *options: str) -> tuple[int, str]:
-    """The code and the findings of shellcheck, which comes with the dev extra."""
-    program = Path(sys.executable).with_name("shellcheck")
-    run = subprocess.run([program, *options, "-"], input=text, capture_output=True, text=True)
-    return run.returncode, run.stdout + run.stderr
-
-
-@pytest.mark.parametrize("stages", [("sft",), STAGES])
-def test_the_scripts_pass_shellcheck(stages):
-    job = training_job(stages, "some/repository", "l4x1", **HUB)
-    assert shellcheck(job.script) == (0, "")
-    assert shellcheck(SHARD.script) == (0, "")
+@pytest.mark.parametrize("job", [JOB, training_job(STAGES, "some/one", "l4x1", **HUB), SHARD])
+def test_the_scripts_pass_shellcheck(job):
+    program = [Path(sys.executable).with_name("shellcheck"), "-"]  # of the dev extra
+    run = subprocess.run(program, input=job.script, capture_output=True, text=True)
+    assert (run.returncode, run.stdout + run.stderr) == (0, "")
 
 
 def test_flavors_are_those_of_the_hub_and_the_cheapest_that_has_the_memory_is_chosen():
@@ -68,58 +53,35 @@ def test_flavors_are_those_of_the_hub_and_the_cheapest_that_has_the_memory_is_ch
 SPACE, OID = "me/sauda", "c0ffee"
 
 
-class Hub:
-    """Takes what HfApi takes; `script` has, by method, what its next calls raise or return."""
-
-    RETURNS: ClassVar = {
-        "run_job": SimpleNamespace(id="7", url="https://example.org/jobs/7"),
-        "create_repo": None,
-        "create_bucket": None,
-        "upload_folder": SimpleNamespace(oid=OID),
-        "wait_for_space": SimpleNamespace(stage="RUNNING", raw={"sha": OID}),
-        "fetch_space_logs": ["Collecting gradio\n", "no space left"],
-        "space_info": SimpleNamespace(host="https://me-sauda.hf.space"),
-    }
-
-    def __init__(self, **script: list) -> None:
-        self.script, self.calls = script, []
-
-    def __getattr__(self, name):
-        def call(*arguments, **named):
-            inspect.signature(getattr(HfApi, name)).bind(self, *arguments, **named)
-            self.calls.append((name, named))
-            return self.answer(name, named)
-
-        return call
-
-    def answer(self, method, named):
-        line = self.script[method].pop(0) if self.script.get(method) else self.RETURNS[method]
-        if isinstance(line, Exception):
-            raise line
-        return line
-
-    def named(self, name: str) -> list[dict]:
-        return [named for called, named in self.calls if called == name]
+def hub(*spaces: object) -> Mock:
+    """Takes what HfApi takes; `spaces` are what its first looks at a Space return or raise."""
+    api = create_autospec(HfApi, instance=True)
+    api.run_job.return_value = SimpleNamespace(id="7", url="https://example.org/jobs/7")
+    api.upload_folder.return_value = SimpleNamespace(oid=OID)
+    running = SimpleNamespace(stage="RUNNING", raw={"sha": OID})
+    api.wait_for_space.side_effect = chain(spaces, repeat(running))
+    api.fetch_space_logs.return_value = ["Collecting gradio\n", "no space left"]
+    api.space_info.return_value = SimpleNamespace(host="https://me-sauda.hf.space")
+    return api
 
 
 def test_a_job_is_handed_over_whole_and_its_token_as_a_secret_alone():
-    hub = Hub()
-    assert submit(replace(JOB, name="a/name"), hub, SECRET).id == "7"
-    (request,) = hub.named("run_job")
+    api = hub()
+    assert submit(replace(JOB, name="a/name"), api, SECRET).id == "7"
+    request = api.run_job.call_args.kwargs
     assert (request["image"], request["name"]) == ("python:3.12", "a-name")
     assert request["command"] == ["bash", "-c", JOB.script]
     assert (request["flavor"], request["timeout"], request["attempts"]) == ("l4x1", "2h", 2)
     assert request["secrets"] == {"HF_TOKEN": SECRET}
-    (bucket,) = hub.named("create_bucket")
-    assert bucket["private"]
+    assert api.create_bucket.call_args.kwargs["private"]
     assert SECRET not in JOB.script
 
 
 def test_a_job_without_a_token_is_refused_before_it_is_sent():
-    hub = Hub()
+    api = hub()
     with pytest.raises(ValueError, match="needs a token that may write"):
-        submit(JOB, hub, "")
-    assert not hub.calls
+        submit(JOB, api, "")
+    assert not api.method_calls
 
 
 def running(folder: Path) -> list[str]:
@@ -305,32 +267,29 @@ def test_the_app_loads_in_a_fresh_environment_or_what_it_lacks_is_named(folder):
     assert fault == "importing app: ModuleNotFoundError: No module named 'trainer_kit'"
 
 
-def deploy(hub: Hub) -> str:
-    return space.upload(Staged(Path("/staged"), "a" * 40, 0), SPACE, hub)
+def deploy(api: Mock) -> str:
+    return space.upload(Staged(Path("/staged"), "a" * 40, 0), SPACE, api)
 
 
 def test_the_folder_replaces_the_space_whose_former_commit_is_waited_out(monkeypatch):
     monkeypatch.setattr("sauda.cloud.space.POLL", 0.001)
     before = SimpleNamespace(stage="RUNNING", raw={"sha": "before"})
-    hub = Hub(wait_for_space=[before, before])
-    assert deploy(hub) == "https://me-sauda.hf.space"
-    assert [name for name, _ in hub.calls] == [
-        "create_repo", "upload_folder", *["wait_for_space"] * 3, "space_info",
-    ]  # fmt: skip
-    (sent,) = hub.named("upload_folder")
+    api = hub(before, before)
+    assert deploy(api) == "https://me-sauda.hf.space"
+    assert api.wait_for_space.call_count == 3
+    sent = api.upload_folder.call_args.kwargs
     assert sent["delete_patterns"] == "*"
     assert sent["commit_message"] == f"Deploy {'a' * 40}"
-    assert hub.named("create_repo")[0]["space_sdk"] == "gradio"
+    assert api.create_repo.call_args.kwargs["space_sdk"] == "gradio"
 
 
 def test_a_space_that_does_not_build_is_told_with_the_end_of_its_log():
-    failed = SimpleNamespace(stage="BUILD_ERROR", raw={"sha": OID})
-    hub = Hub(wait_for_space=[failed])
+    api = hub(SimpleNamespace(stage="BUILD_ERROR", raw={"sha": OID}))
     with pytest.raises(CloudFault, match=r"stage BUILD_ERROR(.|\n)*no space left"):
-        deploy(hub)
-    assert hub.named("fetch_space_logs")[0]["build"]
+        deploy(api)
+    assert api.fetch_space_logs.call_args.kwargs["build"]
     with pytest.raises(CloudFault, match="does not run the commit c0ffee"):
-        deploy(Hub(wait_for_space=[TimeoutError()]))
+        deploy(hub(TimeoutError()))
 
 
 def test_a_dry_run_stages_and_checks_and_asks_nobody(capsys, monkeypatch):

@@ -6,6 +6,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 import yaml
+from huggingface_hub import metadata_load
 
 from env import TASKS, get_task, new_chat, rollout
 from sauda.__main__ import main as sauda_command
@@ -15,10 +16,6 @@ from sauda.records.seeds import SPLITS
 from sauda.records.store import load, sha256
 
 pytestmark = pytest.mark.slow
-
-
-def front_matter(folder: Path) -> dict:
-    return yaml.safe_load((folder / "README.md").read_text(encoding="utf-8").split("---\n")[1])
 
 
 def content(file: Path) -> dict:
@@ -34,7 +31,10 @@ def dataset(tmp_path_factory) -> Path:
 
 
 def test_the_data_set_is_an_environment_and_a_benchmark_by_the_hubs_rules(dataset):
-    configs = {row["config_name"]: row["data_files"] for row in front_matter(dataset)["configs"]}
+    configs = {
+        row["config_name"]: row["data_files"]
+        for row in metadata_load(dataset / "README.md")["configs"]
+    }
     for files in configs.values():
         assert all((dataset / file["path"]).is_file() for file in files)
     splits = [file["split"] for file in configs["tasks"]]
@@ -81,7 +81,7 @@ def test_a_model_goes_with_its_results_and_where_they_come_from(tmp_path, capsys
     assert "a dry run" in capsys.readouterr().out
     weights = "adapter_model.safetensors"
     assert sha256(tmp_path / weights) == sha256(ADAPTERS / "talks" / weights)
-    assert front_matter(tmp_path)["datasets"] == ["me/games"]
+    assert metadata_load(tmp_path / "README.md")["datasets"] == ["me/games"]
     data = load("evaluation/model-comparison.json").data
     grades = {row.task: row.grade.mean for row in data.rows if row.policy == "mini+talks"}
     results = content(tmp_path / ".eval_results" / "sauda.yaml")
@@ -95,16 +95,18 @@ def test_a_model_goes_with_its_results_and_where_they_come_from(tmp_path, capsys
 
 
 @pytest.mark.parametrize(
-    ("adapter", "words"), [("nobody", "adapters are "), ("roles-buyer", "no recorded games")]
+    ("adapter", "held", "words"),
+    [
+        ("nobody", [], "adapters are "),
+        ("roles-buyer", [], "no recorded games"),
+        ("sft", ["mine.txt"], "name a new folder"),
+    ],
 )
-def test_an_adapter_without_a_row_on_record_is_refused(adapter, words, tmp_path, capsys):
+def test_an_unmeasured_adapter_and_a_folder_that_holds_something_are_refused(
+    adapter, held, words, tmp_path, capsys
+):
+    for name in held:
+        (tmp_path / name).touch()
     ordered = ["publish", "model", adapter, "--folder", str(tmp_path), "--dataset", "me/games"]
     assert sauda_command(ordered) != 0
     assert words in capsys.readouterr().err
-
-
-def test_a_folder_that_holds_something_is_not_written_over(tmp_path, capsys):
-    (tmp_path / "mine.txt").write_text("mine")
-    ordered = ["publish", "dataset", "--folder", str(tmp_path)]
-    assert sauda_command(ordered) != 0
-    assert "name a new folder" in capsys.readouterr().err

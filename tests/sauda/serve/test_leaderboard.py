@@ -9,6 +9,7 @@ import sqlite3
 import time
 from itertools import chain, count
 from multiprocessing.connection import Connection
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -346,10 +347,10 @@ def bid(game, share: float, words: str = ""):
     return answer(game, Offer(price, f"{price} rupees, {words}" if words else ""))
 
 
-def play_entry(board, name: str, games: int = 2) -> str:
-    """A person's entry that is played to its end; its token."""
-    token = board.enter(name, TASK, rules_of(TASK), games, person=True).token
-    for _ in range(games):
+def play_entry(board, name: str) -> str:
+    """A person's entry of two games that is played to its end; its token."""
+    token = board.enter(name, TASK, rules_of(TASK), 2, person=True).token
+    for _ in range(2):
         _, game = next_bargain(board, token)
         game = bid(game, 0.4, "my aunt Meera says it is scratched")
         record_moves(board, token, game)
@@ -366,9 +367,6 @@ def test_a_persons_games_are_kept_without_words_and_can_be_verified(board):
     assert (entry.person, entry.n) == (1, 2)
     assert "Meera" not in json.dumps(record)
     assert list(entry_faults(record)) == []
-
-
-def test_a_move_is_kept_with_what_the_seller_hears_in_it():
     assert drop_own_words(Offer(400, "400, it is scratched")).message
     assert drop_own_words(Offer(400, "400 for my aunt Meera")).message == ""
 
@@ -467,7 +465,7 @@ def test_whoever_holds_a_token_takes_back_all_that_is_stored_under_it(board):
     assert entered(board, "Asha Withdrawn")  # the name is free again
 
 
-def test_a_command_removes_the_grades_of_a_day(board, capsys):
+def test_a_command_removes_the_grades_of_a_day(board):
     for day in ("2026-11-23", "2026-11-24"):
         board.add_day(day, "a", 0.25)
     file = str(board.storage.file)
@@ -483,17 +481,24 @@ def test_the_page_says_of_each_table_what_it_stores():
     assert [table for table in tables if f"`{table}`" not in told] == []
 
 
-def test_a_file_of_the_first_version_takes_people_and_the_new_name_of_the_sale(tmp_path):
-    file = tmp_path / "leaderboard.sqlite"
-    with sqlite3.connect(file) as connection:
-        for statement in VERSIONS[0]:
+def storage_of_version(number: int, folder: Path, *rows: tuple[str, tuple]) -> Storage:
+    """A file as that version left it, with rows, each after the name of its table."""
+    with contextlib.closing(sqlite3.connect(folder / FILE)) as connection, connection:
+        for statement in chain(*VERSIONS[:number]):
             connection.execute(statement)
-        entry = "INSERT INTO entries VALUES (?, ?, 'n', ?, 'r', 'c', 0, 9, 0, 0)"
-        tasks = ("bazaar/seller_brief", "bazaar/open-3")
-        connection.executemany(entry, [(task, task, task) for task in tasks])
-        connection.execute("PRAGMA user_version = 1")
-    connection.close()
-    storage = Storage(file)
+        for table, row in rows:
+            places = ", ".join("?" * len(row))
+            connection.execute(f"INSERT INTO {table} VALUES ({places})", row)
+        connection.execute(f"PRAGMA user_version = {number}")
+    return Storage(folder / FILE)
+
+
+def test_a_file_of_the_first_version_takes_people_and_the_new_name_of_the_sale(tmp_path):
+    rows = [
+        ("entries", (task, task, "n", task, "r", "c", 0, 9, 0, 0))
+        for task in ("bazaar/seller_brief", "bazaar/open-3")
+    ]
+    storage = storage_of_version(1, tmp_path, *rows)
     with storage.transaction() as connection:
         connection.execute("INSERT INTO days VALUES ('2026-11-27', 'a', 0.5)")
     entries = storage.rows("SELECT task, person FROM entries ORDER BY task")
@@ -502,18 +507,12 @@ def test_a_file_of_the_first_version_takes_people_and_the_new_name_of_the_sale(t
 
 
 def test_a_file_of_the_third_version_keeps_its_games_and_its_names(tmp_path):
-    file = tmp_path / "leaderboard.sqlite"
-    with sqlite3.connect(file) as connection:
-        for statement in chain(*VERSIONS[:3]):
-            connection.execute(statement)
-        entry = "INSERT INTO entries VALUES (?, ?, 'Asha', ?, ?, 'c', 0, 9, 1, 0, ?)"
-        for person in (0, 1):  # a name that two entries had already
-            connection.execute(entry, (str(person), str(person), TASK, rules_of(TASK), person))
-            game = (str(person), 1, str(LEADERBOARD.start), "walkaway", 0.25)
-            connection.execute("INSERT INTO games VALUES (?, ?, ?, ?, ?)", game)
-        connection.execute("PRAGMA user_version = 3")
-    connection.close()
-    board = Board(Storage(file))
+    rows = []
+    for person in "01":  # a name that two entries had already
+        entry = (person, person, "Asha", TASK, rules_of(TASK), "c", 0, 9, 1, 0, int(person))
+        game = (person, 1, str(LEADERBOARD.start), "walkaway", 0.25)
+        rows += [("entries", entry), ("games", game)]
+    board = Board(storage_of_version(3, tmp_path, *rows))
     for person in (False, True):
         (entry,) = board.entries(TASK, rules_of(TASK), person=person)
         assert (entry.name, entry.grades, entry.pace, entry.prompt) == ("Asha", (0.25,), None, "")

@@ -5,7 +5,7 @@ import socket
 import subprocess
 import sys
 from collections.abc import Iterable
-from dataclasses import dataclass
+from types import SimpleNamespace
 
 import pytest
 
@@ -63,13 +63,6 @@ def test_what_is_taken_for_an_hour_is_free_again_after_it():
     assert [hourly.take(address) for address in "babc"] == [True, True, True, False]
 
 
-@dataclass
-class Played:
-    """An episode of a test."""
-
-    moved: bool = False
-
-
 def is_kept(episodes: Episodes, key: str) -> bool:
     try:
         with episodes.use(key):
@@ -81,7 +74,7 @@ def is_kept(episodes: Episodes, key: str) -> bool:
 def keep(episodes: Episodes, address: str, names: Iterable[object], moves: bool = False) -> None:
     """Begin an episode per name, and perhaps move in it, as callers do: one call each."""
     for name in names:
-        episodes.keep(f"{address} {name}", address, Played())
+        episodes.keep(f"{address} {name}", address, SimpleNamespace(moved=False))
         if moves:
             with episodes.use(f"{address} {name}") as kept:
                 kept.content.moved = True

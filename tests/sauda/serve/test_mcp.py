@@ -17,10 +17,10 @@ every_task = pytest.mark.parametrize("task_name", TASKS)
 
 
 class Agent:
-    """A caller of the tools at one network address; `plays` adds the id of its game to a call."""
+    """A caller of the tools; `play` adds the id of its game to a call."""
 
-    def __init__(self, address: str = "10.0.0.1", games: Episodes | None = None) -> None:
-        self.room = Room(games or Episodes(UNKNOWN), address)
+    def __init__(self) -> None:
+        self.room = Room(Episodes(UNKNOWN), "10.0.0.1")
 
     def __call__(self, tool: str, **arguments: Any) -> dict[str, Any]:
         return prepare_call(tool, arguments, self.room)()
