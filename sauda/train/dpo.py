@@ -11,7 +11,7 @@ Training draws pairs in proportion to the gap between their grades (`by_gap`).
 import json
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -67,19 +67,10 @@ class DPOSettings(common.PlayerSettings):
 
 
 SETTINGS = {"bazaar": DPOSettings}  # by game
-Rows = Callable[[DPOSettings, PlayerSpec, Sequence[tuple[str, int]]], Iterator[dict[str, Any]]]
 
 
-def train(
-    settings: DPOSettings,
-    folder: Path | None = None,
-    resume: bool = False,
-    rows_of: Rows | None = None,
-) -> dict:
-    """Run the stage to its end, as `start_run`, `train_to_end` and `save_run` do.
-
-    `rows_of` plays instances and gives a row of each, as `pair_instances` does.
-    """
+def train(settings: DPOSettings, folder: Path | None = None, resume: bool = False) -> dict:
+    """Run the stage to its end, as `start_run`, `train_to_end` and `save_run` do."""
     from datasets import Dataset
     from trl import DPOConfig, DPOTrainer
 
@@ -88,7 +79,7 @@ def train(
     tokenizer = tokenizer_of(run.base)
     learner = Learner(network, tokenizer, run.base, settings.sampling)
     player = PlayerSpec(learner, settings.constrained)
-    pairs = collect(settings, player, run.folder / PAIRS, rows_of)
+    pairs = collect(settings, player, run.folder / PAIRS)
     if run.base.device == "cpu":
         network.config.use_cache = False
     trainer = DPOTrainer(
@@ -137,9 +128,7 @@ def by_gap(pairs: Sequence[Mapping[str, Any]], seed: int) -> list[Mapping[str, A
     return [pairs[number] for number in drawn]
 
 
-def collect(
-    settings: DPOSettings, player: PlayerSpec, file: Path, rows_of: Rows | None = None
-) -> list[dict[str, Any]]:
+def collect(settings: DPOSettings, player: PlayerSpec, file: Path) -> list[dict[str, Any]]:
     """Add the missing pairs to `file`, each batch as it is found, and return all pairs.
 
     Raises Stopped where `settings.patience` positions in a row give no pair, and ValueError where
@@ -156,11 +145,8 @@ def collect(
                 f"earn the same. {len(pairs)} pairs are kept in {file}"
             )
         started = time.monotonic()
-        rows = list(
-            (rows_of or pair_instances)(
-                settings, player, list(islice(untried, settings.batch_size))
-            )
-        )
+        chosen = list(islice(untried, settings.batch_size))
+        rows = list(pair_instances(settings, player, chosen))
         spent = time.monotonic() - started
         for row in rows:
             common.append(file, row | {"seconds": round(spent / len(rows), 3)})
