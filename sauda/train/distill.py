@@ -20,7 +20,7 @@ from sauda.records.seeds import training_seeds
 from sauda.train import common, teacher_rows
 from sauda.train.common import option
 from sauda.train.model import Learner, tokenizer_of, trainable
-from sauda.train.sft import ROWS, train_on
+from sauda.train.sft import train_on
 
 TOY = {
     "init_adapter": "", "rows": 12, "games_at_once": 4, "constrained": True, "save_steps": 2,
@@ -61,7 +61,7 @@ def train(
     network = trainable(run.base, common.init_adapter(settings))
     learner = Learner(network, tokenizer_of(run.base), run.base, settings.sampling)
     label_games = partial(label_own_games, settings, learner)
-    rows = teacher_rows.load_rows(run.folder / ROWS, teacher_rows.Row, label_games)
+    rows = teacher_rows.load_rows(run.folder, label_games)
     return train_on(run, rows, network)
 
 

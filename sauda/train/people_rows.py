@@ -155,7 +155,7 @@ def teach(
         elif kind < WALLS + ABSURD:
             show = partial(stretched, factor)
     names, chances = zip(*settings.behaviour, strict=True)
-    play, turn = advance(task, task.opponents, begin(task, seed)), 0
+    play = advance(task, task.opponents, begin(task, seed))
     language = ANSWERS_IN[play.state.private["seller"]["language"]]
     if not play.state.table.moves[0].action.message.strip("₹0123456789,. "):
         language = "en"  # a seller that says prices alone is answered in English
@@ -176,9 +176,8 @@ def teach(
                 made = worded(obs, spoilt, "", language, lines_before, speech)
         reply = completion(made, obs)
         lines_before.add(json.loads(reply)["say"])
-        yield Taught(turn, obs, best, completion(best, obs), reply)
-        play = move(task, play, parse(reply, obs))
-        play, turn = advance(task, task.opponents, play), turn + 1
+        yield Taught(obs, best, completion(best, obs), reply)
+        play = advance(task, task.opponents, move(task, play, parse(reply, obs)))
 
 
 def unstretched(obs: Observation) -> Observation:

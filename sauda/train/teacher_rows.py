@@ -70,7 +70,6 @@ class Row:
 class Taught:
     """A state of the learner in a game, the teacher's move there, and the move that was made."""
 
-    turn: int  # the learner's, from 0
     obs: Observation
     move: Action
     label: str  # the completion of the teacher's move
@@ -221,16 +220,17 @@ def supervise(task: Task, seed: int, states: Iterable[ArenaTaught], waits: float
         yield Row(task.name, seed, state.turn, [text], messages)
 
 
-def to_lines(rows: Sequence[Any]) -> str:
-    """Rows of a dataclass as JSON lines."""
+def to_lines(rows: Sequence[Row]) -> str:
+    """Rows as JSON lines."""
     return "".join(json.dumps(asdict(row), ensure_ascii=False) + "\n" for row in rows)
 
 
-def load_rows(file: Path, kind: type, make: Callable[[], Sequence[Any]]) -> list[Any]:
-    """Rows of a dataclass, made once and then read from their file."""
+def load_rows(folder: Path, make: Callable[[], Sequence[Row]]) -> list[Row]:
+    """The rows in a run's folder, made once and then read from there."""
+    file = folder / "rows.jsonl"
     if not file.exists():
         write(file, to_lines(make()))
-    return [kind(**row) for row in read_lines(file)]
+    return [Row(**row) for row in read_lines(file)]
 
 
 def label_tokens(
