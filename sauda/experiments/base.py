@@ -25,8 +25,6 @@ Replay = Callable[[store.Artifact, int, Path], Data]
 PRINTED = 100  # rows of a table at most
 PLAYERS = "players"  # a setting: whom the rows are about
 
-EXPERIMENTS: dict[str, "Experiment"] = {}  # those that are imported, by name
-
 
 @dataclass(frozen=True)
 class Experiment:
@@ -159,7 +157,6 @@ def experiment(
         check = Check(method, checks, repeat)
         kind = register_kind(Kind(entry(file).kind, result, check, model_hashes))
         registered = Experiment(function, file, kind, inputs)
-        EXPERIMENTS[function.__name__] = registered
         return registered
 
     return register

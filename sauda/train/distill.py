@@ -16,6 +16,7 @@ from typing import ClassVar
 
 from env import ARENA_TASKS, Policy, agent_stream, get_task
 from sauda.llm.turn import ModelGame, PlayerSpec, new_game, play_games
+from sauda.players import get_policy
 from sauda.records.seeds import training_seeds
 from sauda.train import common, teacher_rows
 from sauda.train.common import option
@@ -74,10 +75,8 @@ def label_own_games(settings: ArenaDistillSettings, learner: Learner) -> list[te
     player = PlayerSpec(learner, settings.constrained)
     for number, name in enumerate(settings.tasks, 1):
         task, wanted = get_task(name), settings.rows * number // len(settings.tasks)
-        seeds, teacher = (
-            training_seeds(name, settings.first_seed),
-            teacher_rows.find_teacher(task, settings.teacher),
-        )
+        seeds, by = training_seeds(name, settings.first_seed), settings.teacher
+        teacher = common.named_object(by) if ":" in by else get_policy(task, by)
         while len(rows) < wanted:
             print(f"{len(rows)} of {settings.rows} actions", flush=True)
             chosen = islice(seeds, settings.games_at_once)

@@ -8,7 +8,6 @@ numbers. The reply whose game earned most is chosen, the one whose game earned l
 Training draws pairs in proportion to the gap between their grades (`by_gap`).
 """
 
-import json
 import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -30,6 +29,7 @@ from sauda.train.common import option
 from sauda.train.losses import scores_on_cpu
 from sauda.train.model import Learner, tokenizer_of, trainable
 from sauda.train.people_rows import task_of
+from sauda.train.teacher_rows import verb_of
 
 BRANCH, COMMON = 1, 0  # salts: of the replies that are compared; of all other replies
 TURN = 4  # a stream of its own: which turn is compared
@@ -221,22 +221,13 @@ def _text(game: ModelGame) -> str:
     return completion(turn.parsed.proposal, turn.obs)
 
 
-def _verb(text: str) -> str:
-    """The key of a canonical completion, such as "offer"; "" for any other text."""
-    try:
-        move = json.loads(text)
-    except ValueError:
-        return ""
-    return next(iter(move), "") if isinstance(move, Mapping) else ""
-
-
 def summarize_pairs(pairs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """The number of pairs by task and by the chosen move, their mean gap and their hash."""
     content = [{k: v for k, v in row.items() if k != "seconds"} for row in pairs]
     return {
         "n": len(pairs),
         "task": dict(sorted(Counter(row["task"] for row in pairs).items())),
-        "moves": dict(sorted(Counter(_verb(row["chosen"]) for row in pairs).items())),
+        "moves": dict(sorted(Counter(verb_of(row["chosen"]) for row in pairs).items())),
         "gap": round(float(np.mean([row["gap"] for row in pairs])), 4),
         "sha256": digest(content),
     }

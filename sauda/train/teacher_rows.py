@@ -25,7 +25,6 @@ from env import (
     Observation,
     Offer,
     Play,
-    Policy,
     Task,
     WalkAway,
     advance,
@@ -46,7 +45,7 @@ from env.bazaar.prompt import (
 from sauda.players import get_policy
 from sauda.records.seeds import training_seeds
 from sauda.records.store import read_lines, write
-from sauda.train.common import named_object, option
+from sauda.train.common import option
 
 Action = Offer | Accept | WalkAway
 MIXTURE, WAITS = 1, 5  # streams of their own, apart from the game's
@@ -76,11 +75,6 @@ class Taught:
     completion: str  # of the move that was made
 
 
-def find_teacher(task: Task, name: str) -> Policy:
-    """The teacher of that name: a policy of the task, or "module:function" of the user's own."""
-    return named_object(name) if ":" in name else get_policy(task, name)
-
-
 def spoil(
     how: str, best: Action, obs: Observation, settings: Any, rng: np.random.Generator
 ) -> Action:
@@ -108,7 +102,7 @@ def spoil(
 
 
 def verb_of(text: str) -> str:
-    """The kind of a completion: its verb."""
+    """The verb of a completion, such as "offer"."""
     return next(iter(json.loads(text)))
 
 
@@ -221,7 +215,6 @@ def supervise(task: Task, seed: int, states: Iterable[ArenaTaught], waits: float
 
 
 def to_lines(rows: Sequence[Row]) -> str:
-    """Rows as JSON lines."""
     return "".join(json.dumps(asdict(row), ensure_ascii=False) + "\n" for row in rows)
 
 
