@@ -87,16 +87,14 @@ def test_the_data_is_of_its_kind_and_comes_out_again(data):
 
 
 @pytest.mark.slow
-def test_the_comparison_of_labs_comes_out_again_and_plays_no_batch_twice(tmp_path):
+def test_the_comparison_of_labs_comes_out_again_and_plays_no_batch_twice(tmp_path, monkeypatch):
     data = run(LABS, tmp_path)
     assert comparison.replay(artifact_of(LABS, data), 1, None) == data
     rows = {row["policy"]: row for row in data["rows"]}
     assert [*data["worlds"]] == [*data["episodes"]] == ["arena/single_trade", "arena/market_round"]
     assert rows["null"]["invalid_replies"] == rows["null"]["actions"] > 0 == rows["null"]["valid"]
-    kept = {file: file.stat().st_mtime_ns for file in tmp_path.iterdir()}
-    assert kept
+    monkeypatch.setattr(comparison, "play_columns", None)
     assert run(LABS, tmp_path) == data
-    assert {file: file.stat().st_mtime_ns for file in tmp_path.iterdir()} == kept
 
 
 MODEL = {"sha256": "a", "sampling": {"temperature": 0.7}, "prompt": "p", "cpu": "avx2"}
@@ -149,10 +147,6 @@ def test_a_script_is_kept_while_its_code_is_the_same_and_only_new_seeds_are_play
     longer = in_bazaar((Grid(("bazaar/open-3",), PLAYED, 6),), 3, "null")
     again = grades(run(longer, tmp_path, recorded))
     assert again == [0.123, *grades(run(longer, tmp_path))[1:]]
-    next(row for row in recorded["rows"] if row["policy"] == "linear")["hashes"]["policy"] = "0"
-    kept = comparison.load_kept(TINY, data["models"], recorded)
-    assert ("bazaar/open-3", "linear") not in kept
-    assert ("bazaar/mute-3", "listener") in kept
 
 
 @pytest.mark.parametrize("compared", [in_bazaar(), in_arena()], ids=lambda one: one.game.name)
