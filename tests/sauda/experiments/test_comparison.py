@@ -155,16 +155,10 @@ def test_the_defaults_of_a_comparison_are_the_settings_of_its_artifact(compared)
 
 
 @pytest.mark.parametrize(
-    "wrong",
-    [
-        {"grids": (Grid(("bazaar/open-3",), ("null",), 0),)},
-        {"baseline": "mini"},
-        {"grids": (Grid(("bazaar/open-3",), ("null", "mini+x"), 2),)},
-        {"grids": (*GRIDS, Grid(("bazaar/open-3",), ("wait",), 9))},
-    ],
+    "wrong", [{"baseline": "mini"}, {"grids": (*GRIDS, Grid(("bazaar/open-3",), ("wait",), 9))}]
 )
 def test_a_comparison_that_cannot_be_is_refused_before_anything_is_played(wrong, tmp_path):
-    with pytest.raises(ValueError, match=r"episode|played|no model"):
+    with pytest.raises(ValueError, match="must be played on all"):
         compare_models(replace(TINY, **wrong), Store(tmp_path))
     assert not list(tmp_path.iterdir())
 
