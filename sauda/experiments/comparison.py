@@ -198,7 +198,6 @@ class PairedDifference(Row):
 
     @property
     def interval(self) -> Interval:
-        """The difference with its interval."""
         return Interval(mean=self.difference, low=self.low, high=self.high)
 
 

@@ -35,13 +35,7 @@ from env import (
     get_task,
     move,
 )
-from env.bazaar.prompt import (
-    bid_to_hold,
-    parse,
-    percent_of,
-    schema,
-    unit,
-)
+from env.bazaar.prompt import bid_to_hold, parse, percent_of, schema, unit
 from sauda.players import get_policy
 from sauda.records.seeds import training_seeds
 from sauda.records.store import read_lines, write

@@ -11,21 +11,8 @@ from sauda.players import planners_of
 from sauda.policies import BUYERS, SLOW
 from sauda.policies.listener import Informed, MoveValues
 from sauda.policies.tuned import THIRD
-from sauda.policies.values import (
-    BINS,
-    LIMITED,
-    difficulty,
-    play_informed,
-    split_game,
-)
-from sauda.records.seeds import (
-    PLAYED,
-    SPLITS,
-    TRAINED,
-    deal_at,
-    has_zopa,
-    training_seeds,
-)
+from sauda.policies.values import BINS, LIMITED, difficulty, play_informed, split_game
+from sauda.records.seeds import PLAYED, SPLITS, TRAINED, deal_at, has_zopa, training_seeds
 
 # The oracle and exploits --------------------------------------------------------------------------
 
