@@ -11,6 +11,7 @@ import tempfile
 import threading
 import time
 from dataclasses import replace
+from functools import partial
 
 import pytest
 
@@ -22,7 +23,7 @@ from sauda.cloud.rollouts import Rollouts, Servers, play_rollouts
 from sauda.experiments.evaluate import EvaluationSpec, cells_of, evaluate
 from sauda.llm.backends import RetryPolicy
 from sauda.llm.turn import PlayerSpec
-from sauda.llm.types import Reply, ReplyError
+from sauda.llm.types import ReplyError
 from sauda.played import Cell, Store, chunks_of, join, play_cell, play_chunks, play_model
 from sauda.pool import WorkersLost, engine, here
 from tests.support.endpoint import openai, server
@@ -245,28 +246,22 @@ def test_games_stop_where_no_server_answers_and_go_on_with_one_that_does(tmp_pat
         assert len(seen) > asked
 
 
-class Named:
-    """A backend that replies with its name, or raises."""
-
-    def __init__(self, source: str, fails: bool = False) -> None:
-        self.source, self.fails, self.asked = source, fails, 0
-
-    def __call__(self, messages, seed, schema=None):
-        self.asked += 1
-        if self.fails:
-            raise ReplyError(f"{self.source} is down")
-        return Reply(self.source, self.source)
-
-
 def test_a_server_that_failed_rests_and_is_asked_again_later():
-    now = 0.0
-    bad, good = Named("bad", fails=True), Named("good")
-    servers = Servers([bad, good], clock=lambda: now)
+    now, down, asked = 0.0, {"bad"}, []
+
+    def reply(name, messages, seed):
+        asked.append(name)
+        if name in down:
+            raise ReplyError(f"{name} is down")
+        return name
+
+    backends = [Canned(partial(reply, name)) for name in ("bad", "good")]
+    servers = Servers(backends, clock=lambda: now)
     assert [servers((), 0).text for _ in range(3)] == ["good"] * 3
-    assert bad.asked == 1
-    bad.fails, now = False, 31.0
+    assert asked.count("bad") == 1
+    now, down = 31.0, set()
     assert servers((), 0).text == "bad"
-    bad.fails = good.fails = True
+    down = {"bad", "good"}
     with pytest.raises(ReplyError, match="no server answered: bad is down; good is down"):
         servers((), 0)
 

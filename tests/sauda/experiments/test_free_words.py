@@ -10,11 +10,11 @@ import env
 from env import Offer, corpus, get_task, rollout, speech
 from sauda.experiments import ear, manners, simplest, worth
 from sauda.language.faults import faults_in
-from sauda.llm.types import Reply
 from sauda.players import get_policy
 from sauda.policies.bazaar import Says, boulware
 from sauda.policies.listener import line_of
 from sauda.policies.ruled import NEUTRAL, Ruled
+from tests.support.models import Canned
 
 
 @pytest.mark.parametrize("habit", manners.HABITS)
@@ -27,22 +27,13 @@ def test_a_visitor_never_asks_more_than_before_nor_sells_below_its_limit(habit):
         assert deal.price is None or deal.price >= final.private["seller"]["reservation"]
 
 
-class Parrot:
-    """A model that says one line with every bid."""
-
-    def __init__(self, line):
-        self.line = line
-
-    def batch(self, chats, seeds, schemas):
-        return [Reply(f'{{"raise":55,"say":"{self.line}"}}', "made up") for _ in chats]
-
-
 @pytest.mark.parametrize(
     ("line", "fault"),
     [("So, #.", "repeat"), ("I pay 12345678.", "price"), ("I see you moved. #.", "step")],
 )
 def test_faults_of_lines_are_counted(line, fault):
-    games, replies = manners.play_model(Parrot(line), "wall", range(50_000, 50_006))
+    parrot = Canned(lambda messages, seed: f'{{"raise":55,"say":"{line}"}}')
+    games, replies = manners.play_model(parrot, "wall", range(50_000, 50_006))
     assert sum(game.faults.get(fault, 0) for game in games) > 0
     again, _ = manners.play_model(manners.Recorded(iter(replies)), "wall", range(50_000, 50_006))
     assert again == games
