@@ -16,7 +16,7 @@ from sauda.llm.turn import PlayerSpec
 from sauda.llm.wrappers import WRAPPERS
 from sauda.played import Cell, Store, hashes, play_model, take_first
 from sauda.players import player_spec
-from sauda.records.store import Artifact, load, new_artifact
+from sauda.records.store import load, new_artifact
 from tests.support.models import bids
 
 SEEDS = range(50_000, 50_008)
@@ -68,10 +68,6 @@ def run(compared, folder, recorded=None) -> dict:
     return json.loads(json.dumps(compare_models(compared, Store(folder), recorded)))
 
 
-def artifact_of(compared, data: dict) -> Artifact:
-    return new_artifact(compared.file, compared.config, data)
-
-
 @pytest.fixture(scope="module")
 def data(tmp_path_factory) -> dict:
     return run(TINY, tmp_path_factory.mktemp("whole"))
@@ -79,7 +75,7 @@ def data(tmp_path_factory) -> dict:
 
 @pytest.mark.slow
 def test_the_data_is_of_its_kind_and_comes_out_again(data):
-    assert comparison.replay(artifact_of(TINY, data), 1, None) == data
+    assert comparison.replay(new_artifact(TINY.file, TINY.config, data), 1, None) == data
     assert [row["policy"] for row in data["rows"][:5]] == list(PLAYED)
     assert [row["n"] for row in data["rows"]] == [4] * 10 + [2] * 2
     hashes = [row["hashes"]["policy"] for row in data["rows"] if row["task"] == "bazaar/open-3"]
@@ -89,7 +85,7 @@ def test_the_data_is_of_its_kind_and_comes_out_again(data):
 @pytest.mark.slow
 def test_the_comparison_of_labs_comes_out_again_and_plays_no_batch_twice(tmp_path, monkeypatch):
     data = run(LABS, tmp_path)
-    assert comparison.replay(artifact_of(LABS, data), 1, None) == data
+    assert comparison.replay(new_artifact(LABS.file, LABS.config, data), 1, None) == data
     rows = {row["policy"]: row for row in data["rows"]}
     assert [*data["worlds"]] == [*data["episodes"]] == ["arena/single_trade", "arena/market_round"]
     assert rows["null"]["invalid_replies"] == rows["null"]["actions"] > 0 == rows["null"]["valid"]

@@ -33,6 +33,7 @@ from sauda.records.store import (
     ROOT,
     checksums,
     digest_sources,
+    git,
     load,
     provenance,
     renew_checksums,
@@ -116,18 +117,11 @@ def test_two_commands_that_save_at_once_lose_no_checksum(tmp_path):
     assert len(checksums(tmp_path)) == 200
 
 
-def list_tracked(*folders: str) -> list[str]:
-    """The files under some folders that git tracks; the test skips where there is no git."""
-    listed = subprocess.run(
-        ["git", "ls-files", "-z", *folders], cwd=REPOSITORY, capture_output=True, text=True
-    )
-    if listed.returncode:
-        pytest.skip("no git checkout")
-    return [file for file in listed.stdout.split("\0") if (REPOSITORY / file).is_file()]
-
-
 def test_a_change_of_any_file_that_play_depends_on_changes_the_digest_of_the_sources(tmp_path):
-    files = [*list_tracked("env", "sauda"), "artifacts/simplest.json", "artifacts/people.json"]
+    if (tracked := git("ls-files", "env", "sauda")) is None:
+        pytest.skip("no git checkout")
+    files = [file for file in tracked.splitlines() if (REPOSITORY / file).is_file()]
+    files += ["artifacts/simplest.json", "artifacts/people.json"]
     for file in files:
         (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(REPOSITORY / file, tmp_path / file)
