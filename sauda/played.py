@@ -7,7 +7,7 @@ folder. What an artifact records of players, and what of it is still the same, i
 """
 
 import json
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import asdict, dataclass
 from functools import cache, partial
@@ -291,14 +291,6 @@ def seat_hash(task_name: str, seat: ModelSeat) -> str:
 OR = " or "  # between the kinds of CPU that played a model's games
 
 
-class Played(NamedTuple):
-    """Games of a model in an artifact that keeps some of an earlier one's."""
-
-    weights: str  # its name
-    kept: bool  # whether some are the earlier artifact's
-    new: bool  # whether some were played now
-
-
 def weights_of(policy: str) -> str:
     """The name of the weights that a policy needs; "" for a script."""
     return player_spec(policy).weights if is_model(policy) else ""
@@ -367,13 +359,16 @@ def kinds_of_cpu(source_cpu: str) -> list[str]:
 
 
 def with_cpus(
-    now: Mapping[str, Any], then: Mapping[str, Any], games: Iterable[Played]
+    now: Mapping[str, Any], then: Mapping[str, Any], reused: Collection[str], new: Collection[str]
 ) -> dict[str, Any]:
-    """The ModelSources of `now`, each with all kinds of CPU that played its games."""
-    cpus: dict[str, set[str]] = {name: set() for name in now}
-    for played in games:
-        if played.kept:
-            cpus[played.weights] |= set(kinds_of_cpu(then[played.weights]["cpu"]))
-        if played.new:
-            cpus[played.weights].add(now[played.weights]["cpu"])
+    """The ModelSources of `now`, each with all kinds of CPU that played its games.
+
+    Of the weights named in `reused` some games are those of `then`, of those in `new` some were
+    played now.
+    """
+    cpus = {
+        name: {*(kinds_of_cpu(then[name]["cpu"]) if name in reused else ())}
+        | ({source["cpu"]} if name in new else set())
+        for name, source in now.items()
+    }
     return {name: source | {"cpu": OR.join(sorted(cpus[name]))} for name, source in now.items()}

@@ -13,14 +13,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import NamedTuple
 
-from env import (
-    ARENA_TASKS,
-    MARKETS,
-    Observation,
-    Policy,
-    Task,
-    with_seller_type,
-)
+from env import ARENA_TASKS, MARKETS, Observation, Policy, Task, with_seller_type
 from sauda.games import BAZAAR, game_of
 from sauda.language.acts import Acts
 from sauda.llm.model import (
@@ -37,15 +30,7 @@ from sauda.llm.model import (
 from sauda.llm.seller import SellerSeat, model_seller, persona_seat, seat_persona
 from sauda.llm.turn import PlayerSpec, PromptSeat
 from sauda.llm.wrappers import WRAPPERS
-from sauda.policies import (
-    BUYERS,
-    LABS,
-    SELLERS,
-    SLOW,
-    SLOW_CUSTOMERS,
-    SLOW_PACKAGES,
-    SLOW_PEOPLE,
-)
+from sauda.policies import BUYERS, LABS, SELLERS, SLOW, SLOW_CUSTOMERS, SLOW_PACKAGES, SLOW_PEOPLE
 from sauda.policies.bazaar import leave
 from sauda.policies.tuned import SEARCHED, Tuned
 from sauda.policies.values import play_informed

@@ -205,12 +205,9 @@ def _f1(right: np.ndarray, wrong: np.ndarray, missed: np.ndarray) -> np.ndarray:
 
 def moving_average(values: Sequence[float], smoothing: float) -> list[float]:
     """The debiased exponential moving average of `values` (Kingma and Ba 2015, section 3)."""
-    mean, weight, smoothed = 0.0, 0.0, []
-    for value in values:
-        mean = smoothing * mean + (1 - smoothing) * value
-        weight = smoothing * weight + (1 - smoothing)
-        smoothed.append(mean / weight)
-    return smoothed
+    import pandas  # slow to import
+
+    return pandas.Series(values, dtype=float).ewm(alpha=1 - smoothing).mean().tolist()
 
 
 def loss_and_perplexity(rows: Iterable[Mapping[str, Any]]) -> dict[str, float]:

@@ -27,5 +27,4 @@ def find(name: str) -> Any:
             if PurePath(entry.file).stem == name:
                 raise ValueError(f"{entry.file} is made by `{entry.command}`")
         raise ValueError(f"no experiment {name!r}; experiments are {', '.join(index())}")
-    import_module(MODULES[index()[name].kind])
-    return import_module("sauda.experiments.base").EXPERIMENTS[name]
+    return getattr(import_module(MODULES[index()[name].kind]), name)

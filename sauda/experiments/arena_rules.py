@@ -35,10 +35,7 @@ class ArenaRules(Record):
 
 
 @experiment(
-    "arena_rules.json",
-    ArenaRules,
-    method="replayed",
-    checks="every grade, share and difference",
+    "arena_rules.json", ArenaRules, method="replayed", checks="every grade, share and difference"
 )
 def arena_rules(worlds: int = 200, trader_worlds: int = 60) -> dict[str, Any]:
     """The data of the artifact; the slow trader that sees all plays the first `trader_worlds`."""

@@ -15,7 +15,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, get_args
 
-from sauda.records import store
+from sauda.records import check_least, store
 from sauda.records.kinds import Check, Kind, Method, entry, register_kind
 from sauda.records.schemas.base import Record
 
@@ -24,8 +24,6 @@ Data = Mapping[str, Any]  # a JSON value of the result type
 Replay = Callable[[store.Artifact, int, Path], Data]
 PRINTED = 100  # rows of a table at most
 PLAYERS = "players"  # a setting: whom the rows are about
-
-EXPERIMENTS: dict[str, "Experiment"] = {}  # those that are imported, by name
 
 
 @dataclass(frozen=True)
@@ -82,7 +80,7 @@ class Experiment:
         """
         chosen = {name: store.to_tuple(value) for name, value in chosen.items()}
         anew = chosen.pop("anew", ())
-        check_least(chosen)
+        check_least(chosen, {"seed": 0})
         settings = {name: chosen[name] for name in self.settings()}
         config = settings | {name: store.sha256(path) for name, path in self.inputs.items()}
         if anew:
@@ -114,22 +112,14 @@ class Experiment:
             raise ValueError(f"{', '.join(differs)} differ from artifacts/{self.file}: omit --anew")
         rows = [row for row in then["rows"] if row["player"] not in players] + fresh["rows"]
         rows.sort(key=lambda row: names.index(row["player"]))
-        return {**then, "models": then["models"] | fresh["models"], "rows": rows}
+        models = {n: then[n] | fresh[n] for n in then if n == "models"}  # scripts have none
+        return {**then, **models, "rows": rows}
 
     def replay(self, artifact: store.Artifact, workers: int, root: Path) -> Data:
         """The result of calling the function again with the recorded settings."""
         chosen = {n: value for n, value in artifact.settings().items() if n not in self.inputs}
         how = {"workers": workers, "root": root}
         return self.function(**chosen, **{n: v for n, v in how.items() if n in self.parameters})
-
-
-def check_least(chosen: Mapping[str, Any]) -> None:
-    """Raise ValueError for a whole number below 1, a seed below 0."""
-    for name, value in chosen.items():
-        least = 0 if name == "seed" else 1
-        if type(value) is int and value < least:
-            flag = name.replace("_", "-")
-            raise ValueError(f"--{flag} is a whole number of at least {least}, not {value}")
 
 
 def experiment(
@@ -159,7 +149,6 @@ def experiment(
         check = Check(method, checks, repeat)
         kind = register_kind(Kind(entry(file).kind, result, check, model_hashes))
         registered = Experiment(function, file, kind, inputs)
-        EXPERIMENTS[function.__name__] = registered
         return registered
 
     return register

@@ -198,7 +198,6 @@ class PairedDifference(Row):
 
     @property
     def interval(self) -> Interval:
-        """The difference with its interval."""
         return Interval(mean=self.difference, low=self.low, high=self.high)
 
 
@@ -239,27 +238,17 @@ def compare_models(
     cells = comparison.cells()
     models = played.models_behind({name for _, name in cells}, comparison.game.name)
     reused = {} if recorded is None else load_kept(comparison, models, recorded)
-    left = {cell: seeds[_count(reused.get(cell)) :] for cell, seeds in cells.items()}
+    had = {cell: len(columns["grade"]) for cell, columns in reused.items()}
+    left = {cell: seeds[had.get(cell, 0) :] for cell, seeds in cells.items()}
     left = {cell: seeds for cell, seeds in left.items() if seeds}
     new = play_cells(play_columns, left, here, comparison.batch, store or Store())
     episodes = {
         cell: join([part[cell] for part in (reused, new) if cell in part]) for cell in cells
     }
     if recorded is not None:
-        models = played.with_cpus(models, recorded["models"], match_kept(episodes, reused))
+        used = ({weights_of(cell.policy) for cell in part} for part in (reused, new))
+        models = played.with_cpus(models, recorded["models"], *used)
     return tabulate(comparison, episodes) | {"models": models}
-
-
-def _count(columns: Columns | None) -> int:
-    return len(columns["grade"]) if columns else 0
-
-
-def match_kept(episodes: Cells, reused: Cells) -> Iterator[played.Played]:
-    """Per (task, policy) pair of a model: whether its games are kept, new, or both."""
-    for cell, columns in episodes.items():
-        if weights := weights_of(cell.policy):
-            had = _count(reused.get(cell))
-            yield played.Played(weights, had > 0, had < _count(columns))
 
 
 def load_kept(

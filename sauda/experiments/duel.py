@@ -10,11 +10,10 @@ from typing import Any
 
 import env
 from sauda.experiments.base import experiment
-from sauda.experiments.episodes import EpisodeRecord, play, play_replies, record_game
+from sauda.experiments.episodes import EpisodeRecord, play, play_replies, record_games
 from sauda.games.transcript import from_json
 from sauda.language.lines import HINGLISH
 from sauda.language.phrases import language_of
-from sauda.llm.turn import new_game, play_games
 from sauda.played import models_behind, people_prompt
 from sauda.players import BASE, BAYESIAN, LISTENER, SERVED, TUNED, get_policy, is_model, player_spec
 from sauda.records.schemas.base import ModelSource, Number, Record, Table
@@ -73,18 +72,13 @@ def duel(
     task, seeds = env.get_task(TASK), first_seeds(episodes)
     for name in others:
         get_policy(task, name)  # raises where there is none, before a model plays for minutes
-    played = [new_game(task, seed) for seed in seeds]
-    for start in range(0, episodes, batch):
-        play_games(played[start : start + batch], player_spec(SERVED))
-    records = [record_game(game, SERVED) for game in played]
+    records = record_games(task, SERVED, player_spec(SERVED), seeds, batch)
     shares = [share_of(record) if can_be_shown(record) else None for record in records]
     seed = choose(seeds, shares)
     games = [records[seeds.index(seed)]]
     for name in others:
         if is_model(name):
-            game = new_game(task, seed)
-            play_games([game], player_spec(name))
-            games.append(record_game(game, name))
+            games += record_games(task, name, player_spec(name), [seed], batch)
         else:
             games.append(by_script(name, seed))
     names = {SERVED, *filter(is_model, others)}

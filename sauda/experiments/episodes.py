@@ -11,15 +11,13 @@ from itertools import count, product
 from pathlib import Path
 from typing import Any, Literal
 
-from tqdm import tqdm
-
 import env
 from env.bazaar.prompt import parse
 from sauda.experiments.base import experiment
 from sauda.experiments.comparison import CLASSIC
 from sauda.games.transcript import to_json
-from sauda.llm.turn import ModelGame, PlayerSpec, new_game, play_games
-from sauda.played import models_behind, people_prompt
+from sauda.llm.turn import PlayerSpec
+from sauda.played import models_behind, people_prompt, play_together
 from sauda.players import (
     BASE,
     BAYESIAN,
@@ -30,6 +28,7 @@ from sauda.players import (
     get_policy,
     player_spec,
 )
+from sauda.records import progress
 from sauda.records.schemas.base import ModelSource, Number, Record, Row, Table
 from sauda.records.seeds import deal_at, first_seeds, has_zopa, seller_type
 from sauda.records.store import Artifact
@@ -183,14 +182,11 @@ def before_after(
     if any(player.wrapper is not None for player in players.values()):
         raise ValueError(f"{before} and {after} are compared bare, not wrapped")
     rows = []
-    for name in tqdm(tasks, unit="task", desc="playing", leave=False):
+    for name in progress(tasks, len(tasks), "playing", "task"):
         task, games = env.get_task(name), {}
         for side, player in players.items():
-            played = [new_game(task, seed) for seed in seeds]
-            for start in range(0, episodes, batch):
-                play_games(played[start : start + batch], player)
-            for seed, game in zip(seeds, played, strict=True):
-                games[side, seed] = record_game(game, names[side])
+            played = record_games(task, names[side], player, seeds, batch)
+            games |= {(side, game["seed"]): game for game in played}
         row = {
             "task": name,
             "seeds": list(seeds),
@@ -247,11 +243,20 @@ def gain(before: float, after: float) -> float:
     return round(after - before, 6)
 
 
-def record_game(game: ModelGame, name: str) -> dict[str, Any]:
-    """A finished game of `name` as JSON, with the model's reply to each of its turns."""
-    return to_json(env.episode(game.task, game.play), name) | {
-        "replies": [turn.reply.text for turn in game.turns]
-    }
+def record_games(
+    task: env.Task, name: str, player: PlayerSpec, seeds: Sequence[int], batch: int
+) -> list[dict[str, Any]]:
+    """A model's games at `seeds`, `batch` together, as JSON with its reply to each of its turns."""
+    played = [
+        game
+        for start in range(0, len(seeds), batch)
+        for game in play_together(task, player, seeds[start : start + batch])
+    ]
+    return [
+        to_json(env.episode(task, game.play), name)
+        | {"replies": [turn.reply.text for turn in game.turns]}
+        for game in played
+    ]
 
 
 def count_acts(games: Iterable[Mapping[str, Any]]) -> dict[str, int]:

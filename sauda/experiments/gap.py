@@ -118,15 +118,7 @@ def summarize(
 
 @experiment(GAP, Gap, checks="every game and every figure")
 def gap(
-    players: tuple[str, ...] = (
-        *BUYERS,
-        LEAVE,
-        TUNED,
-        "bayesian",
-        "speaker",
-        "reader",
-        "listener",
-    ),
+    players: tuple[str, ...] = (*BUYERS, LEAVE, TUNED, "bayesian", "speaker", "reader", "listener"),
     episodes: int = 400,  # hold-out seeds, from 50,000
     *,
     workers: int = 2,

@@ -253,14 +253,7 @@ def replay(artifact: Artifact, workers: int, root: Path) -> dict[str, Any]:
     model_hashes=people_prompt,
 )
 def manners(
-    players: tuple[str, ...] = (
-        SERVED,
-        "bayesian",
-        "listener",
-        "tuned",
-        "conceder",
-        "linear",
-    ),
+    players: tuple[str, ...] = (SERVED, "bayesian", "listener", "tuned", "conceder", "linear"),
     games: int = 40,  # hold-out seeds for each habit
 ) -> dict[str, Any]:
     """The data of the artifact. ValueError for an unknown player."""

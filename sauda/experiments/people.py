@@ -18,13 +18,13 @@ from env import customers as customer_rules
 from env import people as rules
 from sauda.experiments.base import experiment
 from sauda.experiments.scripts import cross_entropy
-from sauda.played import grades, play_cells
+from sauda.played import play_cells
 from sauda.policies import SELLERS, SLOW_CUSTOMERS, SLOW_PEOPLE
 from sauda.policies.bazaar import Says
 from sauda.policies.customers import Across, Vendor, line
 from sauda.policies.people import Dance, Planner
 from sauda.records.schemas.base import Record, Rows
-from sauda.records.seeds import SPLITS, deal_at, first_seeds
+from sauda.records.seeds import deal_at, first_seeds
 from sauda.statistics import difference_of, exact_share, mean_of
 
 TASK, BOUND = "bazaar/people", "told the seller"
@@ -101,13 +101,9 @@ class Wall:
 
 def search(seat: Seat) -> Dance:
     """The best silent script that the cross-entropy method finds on training seeds."""
-
-    def grade(generation: int, point: np.ndarray) -> float:
-        seeds = SPLITS["train"][generation * GAMES : (generation + 1) * GAMES]
-        return grades(seat.training, seat.plays(numbered(point)), seeds).mean()
-
-    rng, size = np.random.default_rng(11), len(fields(Dance))
-    point, _ = cross_entropy(grade, size, POPULATION, ELITES, GENERATIONS, rng, spread=0.25)
+    size, rng = len(fields(Dance)), np.random.default_rng(11)
+    how = (size, POPULATION, ELITES, GENERATIONS, GAMES, rng)
+    point = cross_entropy(seat.training, lambda x: seat.plays(numbered(x)), *how, spread=0.25)
     return numbered(point)
 
 

@@ -33,7 +33,6 @@ from sauda.language.acts import INTENTS, RUPEES, Dialogue, amounts, read_acts
 from sauda.language.tells import SIGNALS
 from sauda.records import read_table
 from sauda.records.schemas.base import Record, Rows
-from sauda.records.store import Artifact
 from sauda.statistics import exact_interval, exact_share, f1_interval, pooled_share
 
 # Dialogue acts ----------------------------------------------------------------------------------
@@ -54,18 +53,13 @@ class Acts(Record):
     counts: dict[str, int]  # lines of the file: used, and left out by reason
 
 
-def replay(artifact: Artifact, workers: int, root: Path) -> dict[str, Any]:
-    """Every figure computed from its recorded counts."""
-    return compute_figures(artifact.data.as_json())
-
-
 @experiment(
     ACTS_FILE,
     Acts,
     method="checksum only",
     checks="every count; figures recomputed from them. The dialogues are not ours to ship: "
     "`acts --data FILE --check` reads them again where they are",
-    replay=replay,
+    replay=lambda artifact, workers, root: compute_figures(artifact.data.as_json()),
 )
 def acts(*, dialogues: Sequence[Dialogue], counts: Mapping[str, int]) -> dict[str, Any]:
     """The data of the artifact from annotated dialogues; `counts` says what their file had.

@@ -40,12 +40,10 @@ Action = env.Offer | env.Accept | env.WalkAway
 
 
 def hold(obs: env.Observation, rng: np.random.Generator) -> Action:
-    """Bids 0.45 of the opening ask in every round."""
     return _within_budget(obs, 0.45 * obs.opening_ask)
 
 
 def slow_climb(obs: env.Observation, rng: np.random.Generator) -> Action:
-    """Bids 0.40 of the opening ask, then 0.02 more in every round."""
     return _within_budget(obs, (0.40 + 0.02 * obs.round) * obs.opening_ask)
 
 
@@ -57,7 +55,6 @@ def random_climb(obs: env.Observation, rng: np.random.Generator) -> Action:
 
 
 def overbid(obs: env.Observation, rng: np.random.Generator) -> Action:
-    """Bids a fifth above its budget."""
     return env.Offer(obs.priced(1.2 * obs.reservation))
 
 
@@ -69,7 +66,6 @@ def overbid_once(obs: env.Observation, rng: np.random.Generator) -> Action:
 
 
 def bid_then_leave(obs: env.Observation, rng: np.random.Generator) -> Action:
-    """Bids 0.75 of the opening ask, then walks away."""
     return env.WalkAway() if obs.round else _within_budget(obs, 0.75 * obs.opening_ask)
 
 

@@ -35,7 +35,6 @@ from env import (
 )
 from env.fingerprint import TEXTS, fingerprint, positions
 from sauda.experiments.base import experiment
-from sauda.games import BAZAAR
 from sauda.games.adapter import Messages, ParsedReply, Reply, Request, Schema
 from sauda.language import acts
 from sauda.language.acts import Acts
@@ -168,7 +167,9 @@ def role_play(
     for model, seat in progress(cells, len(cells), "playing", "model"):
         rows = play_role(script, seat, NamedModel(model), seeds, batch)
         played.append({"model": model, "seat": seat, "games": rows})
-    sources = {model: model_source(load_once(model), BAZAAR) | prompt_hashes() for model in models}
+    sources = {
+        model: model_source(load_once(model), "bazaar") | prompt_hashes() for model in models
+    }
     return summarize(script, seeds, played) | {"models": sources}
 
 

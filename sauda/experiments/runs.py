@@ -265,5 +265,4 @@ def _direction(gap: Interval) -> str:
 
 
 def _count(count: int, n: int) -> str:
-    """So many of n comparisons, in words."""
     return f"{f'all {n}' if count == n else f'{count} of {n}'} comparisons with a control"

@@ -18,6 +18,7 @@ from env import (
     Observation,
     Offer,
     Policy,
+    Task,
     WalkAway,
     amount_of,
     corpus,
@@ -33,36 +34,36 @@ from sauda.policies.listener import line_of
 from sauda.policies.ruled import Ruled
 from sauda.policies.tuned import PEOPLE, RULE, THIRD, load_best
 from sauda.records.schemas.base import Interval, Record, Row, Table
-from sauda.records.seeds import first_seeds
+from sauda.records.seeds import SPLITS, first_seeds
 from sauda.records.store import ROOT, load
 from sauda.statistics import difference_of, mean_of
 
-SEARCH = 1  # a stream of its own: [n, 0] is the one that draws the game of seed n
-
 
 def cross_entropy(
-    grade: Callable[[int, np.ndarray], float],
+    task: Task,
+    policy: Callable[[np.ndarray], Policy],
     size: int,
     population: int,
     elites: int,
     generations: int,
+    games: int,
     rng: np.random.Generator,
     spread: float = 0.3,
-) -> tuple[np.ndarray, list[float]]:
+) -> np.ndarray:
     """The point of the unit cube with the best grades, shape (size,), by the cross-entropy method.
 
-    Rubinstein (1999): draw candidates, keep the best few, fit mean and spread to them, draw again.
-    `grade` is that of a point in a generation. Returns the mean of the last fit, and the elite's
-    mean grade by generation.
+    Rubinstein (1999): draw candidates, keep the best few, fit mean and spread to them, draw again;
+    the mean of the last fit is the result. `policy` is that of a point. All candidates of a
+    generation play the same `games` training games.
     """
-    mean, spread, reached = np.full(size, 0.5), np.full(size, spread), []
+    mean, spread = np.full(size, 0.5), np.full(size, spread)
     for generation in range(generations):
+        seeds = SPLITS["train"][generation * games : (generation + 1) * games]
         points = np.clip(mean + spread * rng.standard_normal((population, size)), 0, 1)
-        won = np.array([grade(generation, point) for point in points])
+        won = np.array([grades(task, policy(point), seeds).mean() for point in points])
         best = won.argsort(kind="stable")[::-1][:elites]
         mean, spread = points[best].mean(0), points[best].std(0) + 0.02
-        reached.append(round(float(won[best].mean()), 6))
-    return mean, reached
+    return mean
 
 
 # Exploits -----------------------------------------------------------------------------------------

@@ -256,10 +256,7 @@ def ask_personas(
     ]
 
     kinds = ", ".join(f"{p.name} ({p.manner})" for p in PERSONAS.values())
-    asks = {
-        "role": "system",
-        "content": f"Sellers are {kinds}. You name the kind in one word.",
-    }
+    asks = {"role": "system", "content": f"Sellers are {kinds}. You name the kind in one word."}
 
     def answer(chunk: Sequence[str]) -> list[str]:
         chats = [

@@ -32,14 +32,7 @@ from sauda.experiments.seller_games import (
     write_texts,
 )
 from sauda.llm.model import CACHE
-from sauda.llm.seller import (
-    PERSONAS,
-    Decision,
-    claim_of,
-    seller_model,
-    sentences,
-    text_faults,
-)
+from sauda.llm.seller import PERSONAS, Decision, claim_of, seller_model, sentences, text_faults
 from sauda.records import read_table
 from sauda.records.schemas.base import Record, Row, Rows, Table
 from sauda.records.seeds import SPLITS

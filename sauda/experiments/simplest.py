@@ -52,15 +52,13 @@ def search(
     population: int, elites: int, generations: int, games: int, fixed: Mapping[str, float]
 ) -> Ruled:
     """The rule that the search finds with some numbers fixed."""
-    task = training_task()
 
-    def grade(generation: int, point: np.ndarray) -> float:
-        seeds = SPLITS["train"][generation * games : (generation + 1) * games]
-        return grades(task, replace(at(Ruled, point), **fixed), seeds).mean()
+    def rule_at(point: np.ndarray) -> Ruled:
+        return replace(at(Ruled, point), **fixed)
 
-    rng, size = np.random.default_rng(SEARCH), len(fields(Ruled))
-    point, _ = cross_entropy(grade, size, population, elites, generations, rng)
-    return replace(at(Ruled, point), **fixed)
+    size, rng = len(fields(Ruled)), np.random.default_rng(SEARCH)
+    how = (size, population, elites, generations, games, rng)
+    return rule_at(cross_entropy(training_task(), rule_at, *how))
 
 
 def shrink(rule: Ruled, seeds: Sequence[int]) -> tuple[Ruled, list[dict[str, Any]]]:

@@ -6,8 +6,7 @@ from typing import Any
 
 from env import get_task
 from sauda.experiments.base import experiment
-from sauda.experiments.episodes import play_replies, record_game
-from sauda.llm.turn import new_game, play_games
+from sauda.experiments.episodes import play_replies, record_games
 from sauda.played import models_behind, people_prompt
 from sauda.players import BASE, CONSTRAINED, PEOPLE, SERVED, player_spec
 from sauda.records.schemas.base import ModelSource, Record, Rows
@@ -66,11 +65,7 @@ def spot(
 ) -> dict[str, Any]:
     """The data of the artifact: of each seed on which both make LEAST moves, both games."""
     task, seeds = get_task(TASK), first_seeds(episodes)
-    rows = []
-    for name in players:
-        games = [new_game(task, seed) for seed in seeds]
-        play_games(games, player_spec(name))
-        rows.append([record_game(game, name) for game in games])
+    rows = [record_games(task, name, player_spec(name), seeds, episodes) for name in players]
     pairs = [{"seed": seed, "games": games} for seed, *games in zip(seeds, *rows, strict=True)]
     return {
         "pairs": [pair for pair in pairs if both_move(pair)],

@@ -76,9 +76,7 @@ class Misreader:
     error: float
 
     def __call__(self, text: str) -> speech.Speech:
-        heard = ear.hear(text)
-        digest = hashlib.sha256(text.encode()).digest()
-        rng = np.random.default_rng(int.from_bytes(digest[:8], "big"))
+        heard, rng = ear.hear(text), np.random.default_rng(number_of(text))
 
         def slip(value: str, options: Sequence[str]) -> str:
             wrong = rng.random() < self.error
@@ -98,27 +96,27 @@ class Misreader:
         )
 
 
-@dataclass(frozen=True)
-class Permuted:
-    """Ears that hear for each line what another seller said elsewhere."""
+def hear_another(text: str) -> speech.Speech:
+    """What ears hear that hear for each line what another seller said elsewhere."""
+    heard = meanings()
+    return heard[number_of(text) % len(heard)]
 
-    def __call__(self, text: str) -> speech.Speech:
-        digest = hashlib.sha256(text.encode()).digest()
-        heard = meanings()
-        return heard[int.from_bytes(digest[:8], "big") % len(heard)]
+
+def number_of(text: str) -> int:
+    """A number of 64 bits that looks random and is the same for the same text."""
+    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big")
 
 
 @cache
-def meanings(lines: int = 400) -> tuple[speech.Speech, ...]:
+def meanings() -> tuple[speech.Speech, ...]:
     """What the ear hears in the opening lines of training games of the open market."""
     task = market.market_task("open-3", replace(market.MARKETS["open-3"], use="training"))
-    openings = (task.opponents["seller"], range(10_000, 10_000 + lines))
-    return tuple(ear.hear(line) for line in opening_lines(task, *openings))
+    return tuple(map(ear.hear, opening_lines(task, range(10_000, 10_400))))
 
 
-def opening_lines(task: Task, seller: Policy, seeds: Sequence[int]) -> Sequence[str]:
+def opening_lines(task: Task, seeds: Sequence[int]) -> Sequence[str]:
     """What sellers say with their first ask, one line per seed."""
-    rng = np.random.default_rng(0)
+    seller, rng = task.opponents["seller"], np.random.default_rng(0)
     states = (task.env.reset(np.random.default_rng(seed)) for seed in seeds)
     return [seller(task.env.observe(state, "seller"), rng).message for state in states]
 
@@ -186,7 +184,7 @@ def players(task: Task) -> Mapping[str, Callable[[Instance], Policy]]:
     reads, both = planner["reader"], planner["listener"]
     fixed = {
         **{name: planner[policy] for name, policy in SWITCHES.items()},
-        "reads, permuted": replace(reads, read=Permuted()),
+        "reads, permuted": replace(reads, read=hear_another),
         OTHER_TYPE: both,
         "both, 10 % misread": replace(both, read=Misreader(0.1)),
         "both, 20 % misread": replace(both, read=Misreader(0.2)),

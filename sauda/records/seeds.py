@@ -89,12 +89,12 @@ def is_unseen_game(task: Task, seed: int) -> bool:
     return is_unseen_listing(begin(task, seed).state.table.item)
 
 
-def training_seeds(name: str, first: int = 0, step: int = 1) -> Iterator[int]:
+def training_seeds(name: str, first: int) -> Iterator[int]:
     """The seeds of TRAINED from `first` on for games of that name, in order.
 
     Raises ValueError where they run out, so that nothing is learnt from a game that judges it.
     """
-    yield from TRAINED[first::step]
+    yield from TRAINED[first:]
     raise ValueError(
         f"{name} has too few training seeds from {first:,}: "
         f"those from {TRAINED.stop:,} on judge what was learnt"

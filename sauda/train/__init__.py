@@ -5,6 +5,4 @@ settings to its saved run; `common.py` holds what the stages share, `checks.py` 
 check. `selector.py` trains what is no language model.
 """
 
-# Of a player, in the order in which they are trained.
-STAGES = ("sft", "people", "talks", "grpo", "dpo")
-ARENA = ("sft-arena",)  # of a lab of the GPU arena
+STAGES = ("sft", "people", "talks", "grpo", "dpo")  # of a player, in the order of training

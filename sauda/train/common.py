@@ -21,6 +21,7 @@ from sauda.games import game_of
 from sauda.llm.engine import Sampling
 from sauda.llm.model import ADAPTERS, CACHE, CannotLoad, adapter_folder
 from sauda.llm.model import Model as ServedModel
+from sauda.records import check_least
 from sauda.records.seeds import TRAINED
 from sauda.records.store import ROOT, device, digest, read_object, save, sha256, write
 from sauda.train.model import (
@@ -40,7 +41,7 @@ STATE_FILE = "trainer_state.json"  # in a checkpoint: the Trainer's step and log
 LIBRARIES = ("torch", "transformers", "peft", "trl")
 LOGGED = ("loss", "learning_rate", "grad_norm", "mean_token_accuracy", "entropy")  # of TRL's log
 LEAST = {  # of settings that are whole numbers; 1 of all others
-    "max_steps": -1, "seed": 0, "first_seed": 0, "eval_games": 0, "near": 0, "late": 0, "apart": 0,
+    "max_steps": -1, "seed": 0, "first_seed": 0, "eval_games": 0, "near": 0,
 }  # fmt: skip
 # When a run is resumed.
 MAY_CHANGE = {"threads", "minutes", "trial", "report_to", "push_to_hub", "hub_model_id"}
@@ -84,10 +85,7 @@ class StageSettings:
     eval_games: ClassVar[int] = 0
 
     def __post_init__(self) -> None:
-        for name, value in vars(self).items():
-            if type(value) is int and value < (least := LEAST.get(name, 1)):
-                flag = name.replace("_", "-")
-                raise ValueError(f"--{flag} is a whole number of at least {least}, not {value}")
+        check_least(vars(self), LEAST)
         if (first := getattr(self, "first_seed", 0)) not in TRAINED:
             raise ValueError(
                 f"--first-seed is a training seed below {TRAINED.stop:,}, not {first:,}; "
@@ -136,11 +134,7 @@ class PlayerSettings(StageSettings):
 
 
 def run_name(
-    stage: str,
-    model: str,
-    game: str = "bazaar",
-    seed: int = 0,
-    trained_from: str = "",
+    stage: str, model: str, game: str = "bazaar", seed: int = 0, trained_from: str = ""
 ) -> str:
     """The name of a run's adapter and files: sft, sft-arena, sft-MODEL, sft-arena-MODEL, sft-seed1.
 
@@ -257,19 +251,12 @@ def init_adapter(settings: StageSettings) -> Path | None:
 def last_checkpoint(folder: Path) -> Path | None:
     """The last complete checkpoint in a folder, None where there is none."""
     for _, checkpoint in sorted(checkpoints_in(folder).items(), reverse=True):
-        if is_complete(checkpoint):
+        try:
+            json.loads((checkpoint / STATE_FILE).read_text(encoding="utf-8"))  # written last
             return checkpoint
-        print(f"{checkpoint.name} is incomplete and is skipped", flush=True)
+        except (FileNotFoundError, json.JSONDecodeError):
+            print(f"{checkpoint.name} is incomplete and is skipped", flush=True)
     return None
-
-
-def is_complete(checkpoint: Path) -> bool:
-    """Whether the Trainer has written all of a checkpoint: its state comes last."""
-    try:
-        json.loads((checkpoint / STATE_FILE).read_text(encoding="utf-8"))
-    except (FileNotFoundError, json.JSONDecodeError):
-        return False
-    return True
 
 
 def checkpoints_in(folder: Path) -> dict[int, Path]:

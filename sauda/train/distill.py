@@ -16,11 +16,12 @@ from typing import ClassVar
 
 from env import ARENA_TASKS, Policy, agent_stream, get_task
 from sauda.llm.turn import ModelGame, PlayerSpec, new_game, play_games
+from sauda.players import get_policy
 from sauda.records.seeds import training_seeds
 from sauda.train import common, teacher_rows
 from sauda.train.common import option
 from sauda.train.model import Learner, tokenizer_of, trainable
-from sauda.train.sft import ROWS, train_on
+from sauda.train.sft import train_on
 
 TOY = {
     "init_adapter": "", "rows": 12, "games_at_once": 4, "constrained": True, "save_steps": 2,
@@ -61,7 +62,7 @@ def train(
     network = trainable(run.base, common.init_adapter(settings))
     learner = Learner(network, tokenizer_of(run.base), run.base, settings.sampling)
     label_games = partial(label_own_games, settings, learner)
-    rows = teacher_rows.load_rows(run.folder / ROWS, teacher_rows.Row, label_games)
+    rows = teacher_rows.load_rows(run.folder, label_games)
     return train_on(run, rows, network)
 
 
@@ -74,10 +75,8 @@ def label_own_games(settings: ArenaDistillSettings, learner: Learner) -> list[te
     player = PlayerSpec(learner, settings.constrained)
     for number, name in enumerate(settings.tasks, 1):
         task, wanted = get_task(name), settings.rows * number // len(settings.tasks)
-        seeds, teacher = (
-            training_seeds(name, settings.first_seed),
-            teacher_rows.find_teacher(task, settings.teacher),
-        )
+        seeds, by = training_seeds(name, settings.first_seed), settings.teacher
+        teacher = common.named_object(by) if ":" in by else get_policy(task, by)
         while len(rows) < wanted:
             print(f"{len(rows)} of {settings.rows} actions", flush=True)
             chosen = islice(seeds, settings.games_at_once)

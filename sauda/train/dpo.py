@@ -8,10 +8,9 @@ numbers. The reply whose game earned most is chosen, the one whose game earned l
 Training draws pairs in proportion to the gap between their grades (`by_gap`).
 """
 
-import json
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -30,6 +29,7 @@ from sauda.train.common import option
 from sauda.train.losses import scores_on_cpu
 from sauda.train.model import Learner, tokenizer_of, trainable
 from sauda.train.people_rows import task_of
+from sauda.train.teacher_rows import verb_of
 
 BRANCH, COMMON = 1, 0  # salts: of the replies that are compared; of all other replies
 TURN = 4  # a stream of its own: which turn is compared
@@ -67,19 +67,10 @@ class DPOSettings(common.PlayerSettings):
 
 
 SETTINGS = {"bazaar": DPOSettings}  # by game
-Rows = Callable[[DPOSettings, PlayerSpec, Sequence[tuple[str, int]]], Iterator[dict[str, Any]]]
 
 
-def train(
-    settings: DPOSettings,
-    folder: Path | None = None,
-    resume: bool = False,
-    rows_of: Rows | None = None,
-) -> dict:
-    """Run the stage to its end, as `start_run`, `train_to_end` and `save_run` do.
-
-    `rows_of` plays instances and gives a row of each, as `pair_instances` does.
-    """
+def train(settings: DPOSettings, folder: Path | None = None, resume: bool = False) -> dict:
+    """Run the stage to its end, as `start_run`, `train_to_end` and `save_run` do."""
     from datasets import Dataset
     from trl import DPOConfig, DPOTrainer
 
@@ -88,7 +79,7 @@ def train(
     tokenizer = tokenizer_of(run.base)
     learner = Learner(network, tokenizer, run.base, settings.sampling)
     player = PlayerSpec(learner, settings.constrained)
-    pairs = collect(settings, player, run.folder / PAIRS, rows_of)
+    pairs = collect(settings, player, run.folder / PAIRS)
     if run.base.device == "cpu":
         network.config.use_cache = False
     trainer = DPOTrainer(
@@ -137,9 +128,7 @@ def by_gap(pairs: Sequence[Mapping[str, Any]], seed: int) -> list[Mapping[str, A
     return [pairs[number] for number in drawn]
 
 
-def collect(
-    settings: DPOSettings, player: PlayerSpec, file: Path, rows_of: Rows | None = None
-) -> list[dict[str, Any]]:
+def collect(settings: DPOSettings, player: PlayerSpec, file: Path) -> list[dict[str, Any]]:
     """Add the missing pairs to `file`, each batch as it is found, and return all pairs.
 
     Raises Stopped where `settings.patience` positions in a row give no pair, and ValueError where
@@ -156,11 +145,8 @@ def collect(
                 f"earn the same. {len(pairs)} pairs are kept in {file}"
             )
         started = time.monotonic()
-        rows = list(
-            (rows_of or pair_instances)(
-                settings, player, list(islice(untried, settings.batch_size))
-            )
-        )
+        chosen = list(islice(untried, settings.batch_size))
+        rows = list(pair_instances(settings, player, chosen))
         spent = time.monotonic() - started
         for row in rows:
             common.append(file, row | {"seconds": round(spent / len(rows), 3)})
@@ -235,22 +221,13 @@ def _text(game: ModelGame) -> str:
     return completion(turn.parsed.proposal, turn.obs)
 
 
-def _verb(text: str) -> str:
-    """The key of a canonical completion, such as "offer"; "" for any other text."""
-    try:
-        move = json.loads(text)
-    except ValueError:
-        return ""
-    return next(iter(move), "") if isinstance(move, Mapping) else ""
-
-
 def summarize_pairs(pairs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """The number of pairs by task and by the chosen move, their mean gap and their hash."""
     content = [{k: v for k, v in row.items() if k != "seconds"} for row in pairs]
     return {
         "n": len(pairs),
         "task": dict(sorted(Counter(row["task"] for row in pairs).items())),
-        "moves": dict(sorted(Counter(_verb(row["chosen"]) for row in pairs).items())),
+        "moves": dict(sorted(Counter(verb_of(row["chosen"]) for row in pairs).items())),
         "gap": round(float(np.mean([row["gap"] for row in pairs])), 4),
         "sha256": digest(content),
     }

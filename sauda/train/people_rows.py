@@ -147,22 +147,22 @@ def teach(
     Sellers say sentences of one use of the corpus; the planner's sentences are for training.
     """
     spoils, speech = (np.random.default_rng([seed, stream]) for stream in (SPOILS, SPEECH))
-    task, show = task_of(name, use, spoils.random() < MUTE), unstretched
+    task, factor = task_of(name, use, spoils.random() < MUTE), 0.0
     if name == PEOPLE:
-        kind, factor = spoils.random(), spoils.uniform(*FACTOR)
+        kind, absurd = spoils.random(), spoils.uniform(*FACTOR)
         if kind < WALLS:
             task = replace(task, opponents={"seller": partial(stands, task.opponents["seller"])})
         elif kind < WALLS + ABSURD:
-            show = partial(stretched, factor)
+            factor = absurd
     names, chances = zip(*settings.behaviour, strict=True)
-    play, turn = advance(task, task.opponents, begin(task, seed)), 0
+    play = advance(task, task.opponents, begin(task, seed))
     language = ANSWERS_IN[play.state.private["seller"]["language"]]
     if not play.state.table.moves[0].action.message.strip("₹0123456789,. "):
         language = "en"  # a seller that says prices alone is answered in English
     lines_before: set[str] = set()
     while not play.forfeit and task.env.to_act(play.state) is not None:
         plain = task.env.observe(play.state, task.learner)
-        obs = show(plain)
+        obs = stretched(factor, plain) if factor else plain
         act, best = plan(name, plain, settings)
         if obs.ask != plain.ask and isinstance(best, Accept):
             best = Offer(plain.ask)
@@ -176,14 +176,8 @@ def teach(
                 made = worded(obs, spoilt, "", language, lines_before, speech)
         reply = completion(made, obs)
         lines_before.add(json.loads(reply)["say"])
-        yield Taught(turn, obs, best, completion(best, obs), reply)
-        play = move(task, play, parse(reply, obs))
-        play, turn = advance(task, task.opponents, play), turn + 1
-
-
-def unstretched(obs: Observation) -> Observation:
-    """The observation as it is."""
-    return obs
+        yield Taught(obs, best, completion(best, obs), reply)
+        play = advance(task, task.opponents, move(task, play, parse(reply, obs)))
 
 
 def stretched(factor: float, obs: Observation) -> Observation:

@@ -22,7 +22,6 @@ from sauda.train.common import option
 from sauda.train.losses import score_tokens
 from sauda.train.model import LoRA, peft_config, read_base, tokenizer_of, trainable
 
-ROWS = "rows.jsonl"  # in a run's folder
 TOY = {
     "per_device_train_batch_size": 8, "save_steps": 2, "acceptance_prompts": 6, "eval_games": 2,
     "rows": 64, "num_train_epochs": 1,
@@ -89,7 +88,7 @@ def train(
     run = common.start_run(settings, folder, resume)
     of_game = teacher_rows.arena_rows if settings.game == "arena" else people_rows.make_rows
     make = partial(make_rows or of_game, settings)
-    rows = teacher_rows.load_rows(run.folder / ROWS, teacher_rows.Row, make)
+    rows = teacher_rows.load_rows(run.folder, make)
     if adapter := common.init_adapter(settings):
         return train_on(run, rows, trainable(run.base, adapter))
     lora = peft_config(LoRA(settings.lora_r, settings.lora_alpha))

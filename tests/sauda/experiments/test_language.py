@@ -4,6 +4,7 @@ import math
 import re
 from dataclasses import replace
 from itertools import count
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -13,15 +14,10 @@ from env import rollout
 from sauda.experiments import role_play
 from sauda.experiments.reading import ACTS_FILE, acts, part_of
 from sauda.experiments.role_play import ADAPTERS, SEATS, contrasts, play_role, scenarios
-from sauda.experiments.runs import (
-    NAMES,
-    cause_sentences,
-    compare,
-    recompute_role,
-    schedule_verdict,
-)
+from sauda.experiments.runs import NAMES, cause_sentences, compare, recompute_role, schedule_verdict
 from sauda.experiments.verify import differences, verify
 from sauda.language.acts import DOLLARS, Act, Dialogue, Turn
+from sauda.llm.engine import Sampling
 from sauda.policies import BUYERS, SELLERS
 from sauda.records.schemas.base import Row
 from sauda.records.store import load, save
@@ -144,6 +140,15 @@ def test_what_is_read_from_the_words_is_played(seat):
     assert lost
     assert all((row["unsaid"], row["share"]) == (1, 0.0) for row in lost)  # the game is forfeited
     assert all(row["said"] == row["offers"] - 1 for row in lost)
+
+
+def test_a_run_records_the_weights_that_spoke(monkeypatch):
+    about = dict.fromkeys(("source", "origin", "cpu"), "") | {"sha256": "a"}
+    model = SimpleNamespace(**about, decoder=SimpleNamespace(sampling=Sampling()))
+    monkeypatch.setattr(role_play, "NamedModel", lambda name: talker())
+    monkeypatch.setattr(role_play, "load_once", lambda name: model)
+    data = role_play.role_play(("mini",), games=2)
+    assert data["models"]["mini"]["sha256"] == "a"
 
 
 def test_a_script_that_plays_through_language_plays_the_same_games_without():

@@ -11,21 +11,8 @@ from sauda.players import planners_of
 from sauda.policies import BUYERS, SLOW
 from sauda.policies.listener import Informed, MoveValues
 from sauda.policies.tuned import THIRD
-from sauda.policies.values import (
-    BINS,
-    LIMITED,
-    difficulty,
-    play_informed,
-    split_game,
-)
-from sauda.records.seeds import (
-    PLAYED,
-    SPLITS,
-    TRAINED,
-    deal_at,
-    has_zopa,
-    training_seeds,
-)
+from sauda.policies.values import BINS, LIMITED, difficulty, play_informed, split_game
+from sauda.records.seeds import PLAYED, SPLITS, TRAINED, deal_at, has_zopa, training_seeds
 
 # The oracle and exploits --------------------------------------------------------------------------
 
@@ -83,14 +70,11 @@ def test_words_that_a_seller_does_not_hear_as_an_act_change_nothing(task):
     assert (silent == orders).all()
 
 
-def test_training_and_searches_stop_before_the_games_that_judge_them():
+def test_training_stops_before_the_games_on_which_it_is_judged_and_reported():
     met = set()
     with pytest.raises(ValueError, match="games has too few training seeds"):
         list(map(met.add, training_seeds("games", TRAINED[-9])))
     assert met == set(TRAINED[-9:])
-
-
-def test_what_is_learnt_is_judged_and_reported_on_games_that_nothing_learns_from():
     parts = (TRAINED, PLAYED, SPLITS["holdout"])
     assert sum(map(len, parts)) == len(set().union(*parts))
     assert set().union(*parts[:2]) == set(SPLITS["train"])

@@ -26,7 +26,7 @@ from sauda.llm.backends import (
 from sauda.llm.model import CannotLoad, adapter_folder, find_model
 from sauda.llm.types import ReplyError, ReplyTimeout
 from sauda.llm.wrappers import honest, steer
-from sauda.played import Played, is_same_player, with_cpus
+from sauda.played import is_same_player, with_cpus
 from sauda.players import PEOPLE, is_model, player_spec, row_name
 from sauda.records.store import load as load_artifact
 from sauda.records.store import sha256
@@ -159,15 +159,13 @@ def test_the_model_sellers_on_the_page_are_those_whose_words_were_measured():
 
 THEN = {"mini": {"sha256": "a", "cpu": "avx2 or avx2 amx"}, "gone": {"sha256": "g", "cpu": "sse"}}
 NOW = {"mini": {"sha256": "a", "cpu": "avx512"}, "mini+talks": {"sha256": "b", "cpu": "avx512"}}
-KEPT, NEW = Played("mini", kept=True, new=False), Played("mini+talks", kept=False, new=True)
 
 
 def test_a_model_names_all_kinds_of_cpu_that_played_its_games_and_is_known_by_its_weights():
-    both = [KEPT, Played("mini", kept=True, new=True), NEW]
-    sources = with_cpus(NOW, THEN, both)
+    sources = with_cpus(NOW, THEN, {"mini"}, {"mini", "mini+talks"})
     assert sources["mini"] == {"sha256": "a", "cpu": "avx2 or avx2 amx or avx512"}
     assert sources["mini+talks"] == NOW["mini+talks"]
-    assert with_cpus({"mini": NOW["mini"]}, THEN, [KEPT])["mini"]["cpu"] == THEN["mini"]["cpu"]
+    assert with_cpus(NOW, THEN, {"mini"}, ())["mini"]["cpu"] == THEN["mini"]["cpu"]
     assert is_same_player(THEN["mini"], NOW["mini"])
     assert not is_same_player(THEN["mini"], NOW["mini+talks"])
     assert not is_same_player(None, NOW["mini"])

@@ -4,12 +4,7 @@ from itertools import count
 
 import pytest
 
-from env import (
-    ARENA_TASKS,
-    agent_stream,
-    arena_prompt,
-    get_task,
-)
+from env import ARENA_TASKS, agent_stream, arena_prompt, get_task
 from sauda.llm.engine import Sampling
 from sauda.llm.model import base_weights, load, smollm2
 from sauda.llm.turn import new_game

@@ -14,7 +14,7 @@ from sauda.statistics import moving_average
 from sauda.train import roles
 from sauda.train.dialogues import LONGEST, from_file, from_hub, load_shipped, sequence
 from sauda.train.model import tokenizer_of
-from tests.support.cases import cases, rows
+from tests.support.cases import rows
 from tests.support.dialogues import DIVISION, LAMP, MIRROR, craigslist_row, divisions, lines
 
 # Dialogues ----------------------------------------------------------------------------------------
@@ -252,15 +252,3 @@ def test_a_role_is_learnt_from_a_file_of_another_data_set(source, tmp_path, caps
     assert all(row.dialogue.startswith(f"{source}/rows/") for row in recorded.data.holdout)
     assert recorded.config["data"] == str(file)
     assert verify(name, root=out) == []
-
-
-@pytest.mark.parametrize(("options", "told"), cases("train_refused.csv", "dialogues"))
-def test_dialogues_that_cannot_be_learnt_from_are_a_sentence_and_no_run(
-    options, told, tmp_path, monkeypatch, capsys
-):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "columns.json").write_text('{"text": "hello"}\n')
-    assert main(["train", "roles", *SMALL, "--out", "run", *options.split()]) == 2
-    (sentence,) = capsys.readouterr().err.splitlines()
-    assert told in sentence
-    assert not (tmp_path / "run").exists()
