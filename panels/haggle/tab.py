@@ -3,10 +3,8 @@
 `screen.py` places the components, `callbacks.py` says what happens, and this module says when; and
 what a visitor finds on opening the page: a shared game, the one that this tab had, or a new one.
 
-A tab keeps the name of the session, which holds the game on the server, what the visitor chose,
-and the words in the message box. None of it is hidden from the visitor. `sessionStorage` belongs to
-one tab, so that two tabs keep two games; a browser may refuse it, and then a reload begins a new
-game. An address is made of a finished game alone, since a seed stands for every hidden value.
+A tab keeps what the visitor chose, too (`panels/ui/resume.py`). An address is made of a finished
+game alone, since a seed stands for every hidden value.
 """
 
 import json
