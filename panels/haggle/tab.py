@@ -193,7 +193,7 @@ def _moves(screen: Screen) -> None:
     def press(move: Move, *given: Any) -> Updates:
         visit, number = _visit_of(screen, *given), move.number()
         does: dict[str, Callable[[], Updates]] = {
-            "what_if": lambda: callbacks.go_back(screen, number, visit, visit.game),
+            "what_if": lambda: callbacks.go_back(screen, number, visit),
             "question": lambda: callbacks.ask_of_move(screen, number, visit),
             "answer": lambda: callbacks.ask_of_move(screen, number, visit, move.number(1)),
             "try_price": lambda: callbacks.ask_of_move(
