@@ -218,30 +218,26 @@ def take_back(screen: Screen, visit: Visit) -> Updates:
         moves = bazaar.moves_of(visit.kept_game)
         if not moves:
             raise Trouble("nothing_to_undo")
-        return _show_earlier(screen, visit, visit.game, len(moves) - 1)
+        return _show_earlier(screen, visit, len(moves) - 1)
     except IllegalAction as error:
         return screen.problem(error, visit)
 
 
-def go_back(screen: Screen, number: object, visit: Visit, origin: Game | None = None) -> Updates:
-    """The game `origin` before its move `number`, counted from 0, as a branch beside the first one.
-
-    By default `origin` is the first game; a review goes back in the game that it is about.
-    """
+def go_back(screen: Screen, number: object, visit: Visit) -> Updates:
+    """The game before its move `number`, counted from 0, as a branch beside the first one."""
     visit.generation.advance()
-    origin = origin or visit.first_game or visit.game
     try:
-        first = visit.first_game or origin or visit.kept_game
+        first = visit.first_game or visit.kept_game
         if not isinstance(number, int):
             raise Trouble("pick_move")
-        return _show_earlier(screen, replace(visit, first_game=first), origin, number)
+        return _show_earlier(screen, replace(visit, first_game=first), number)
     except IllegalAction as error:
         return screen.problem(error, visit)
 
 
-def _show_earlier(screen: Screen, visit: Visit, game: Game, number: int) -> Updates:
-    """`game` before its move `number`; IllegalAction if there is none."""
-    earlier = bazaar.back(game, number)
+def _show_earlier(screen: Screen, visit: Visit, number: int) -> Updates:
+    """The game before its move `number`; IllegalAction if there is none."""
+    earlier = bazaar.back(visit.game, number)
     talk = visit.talk.back_to(len(earlier.play.turns))
     return screen.show(replace(visit, game=earlier, talk=talk))
 

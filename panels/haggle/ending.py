@@ -1,7 +1,7 @@
 """How a finished bargain is told, in every sub-tab alike: who took how much from whom.
 
-The shares are of what lies between both limits. `Outcome` holds what a picture of the result shows,
-too. Nothing here tells a hidden value of a game that still runs.
+The shares are of what lies between both limits. Nothing here tells a hidden value of a game that
+still runs.
 """
 
 from dataclasses import dataclass
@@ -9,15 +9,15 @@ from dataclasses import dataclass
 from markupsafe import Markup
 
 from env import rupees, zopa_width
-from panels.haggle.game_view import HTML, IN_ENGLISH, face_of, limits, sells
+from panels.haggle.game_view import HTML, face_of, limits, sells
 from panels.haggle.opponents import model_name
-from panels.haggle.words import ENGLISH, Translate
+from panels.haggle.words import Translate
 from panels.ui.look import star_row, with_minus_signs
 from panels.ui.provenance import load_or_say
 from sauda.experiments import duel
 from sauda.language.lines import name_in
 from sauda.sessions import bazaar, ladder
-from sauda.sessions.bazaar import Game
+from sauda.sessions.bazaar import Game, Standing
 
 WON, EVEN, LOST = "won", "even", "lost"  # the bands, each with a colour and a mark
 NEAR_HALF = (0.45, 0.55)  # shares that are told as an even split
@@ -36,19 +36,17 @@ class Outcome:
     goods: str  # the item's name in the catalogue
 
 
-def outcome(
-    game: Game,
-    translate: Translate = IN_ENGLISH,
-    language: str = ENGLISH,
-    sauda: float | None = None,
-) -> Outcome:
-    """How `game` ended; `sauda` is Sauda's share in the same seat at the same seed, where known."""
+def standing_of(game: Game) -> Standing:
+    """The visitor's result in a finished game."""
+    return bazaar.stand("you", game.task, bazaar.as_episode(game), visitor=True)
+
+
+def outcome(game: Game, translate: Translate, language: str) -> Outcome:
+    """How `game` ended; beside Sauda's share of the same game, where that is recorded."""
     past, table = game.play.state.table.past, game.play.state.table
-    you = bazaar.stand("you", game.task, bazaar.as_episode(game), visitor=True)
     is_deal = any(deal.price is not None and deal.buyer == "buyer" for deal in past)
-    share, name = you.share, other_name(game, translate, language)
-    if sauda is None:
-        sauda = recorded_share(game)
+    share, name = standing_of(game).share, other_name(game, translate, language)
+    sauda = recorded_share(game)
     other = 1 - share if is_deal else 0.0
     figures = {"share": f"{share:.0%}", "other": f"{other:.0%}", "name": name}
     is_one = is_deal and table.deals == 1
@@ -75,7 +73,7 @@ def outcome(
     )  # fmt: skip
 
 
-def other_name(game: Game, translate: Translate, language: str = ENGLISH) -> str:
+def other_name(game: Game, translate: Translate, language: str) -> str:
     """The other side within a sentence: a model or a person by its name, a script by its seat."""
     if person := ladder.person_of(game):
         return person.text("name", language)
@@ -93,17 +91,12 @@ def recorded_share(game: Game) -> float | None:
     return duel.share_of(record.as_json()) if record.seed == game.play.seed else None
 
 
-def show(
-    game: Game,
-    translate: Translate = IN_ENGLISH,
-    language: str = ENGLISH,
-    sauda: float | None = None,
-) -> Markup:
+def show(game: Game, translate: Translate, language: str) -> Markup:
     """The headline in the colour of its band, both faces with the split between them, the goods.
 
     In a game of the ladder also its stars.
     """
-    end = outcome(game, translate, language, sauda)
+    end = outcome(game, translate, language)
     return HTML.ending(end, face_of(game), game.you, translate) + stars_of(game, translate)
 
 

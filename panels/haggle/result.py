@@ -150,15 +150,10 @@ def compare(
 
 
 def tell_place(rows: Sequence[Standing], translate: Translate) -> str:
-    """The visitor's place among `rows` in words."""
-    return ", ".join(filter(None, _place_and_sharing(rows, translate)))
-
-
-def _place_and_sharing(rows: Sequence[Standing], translate: Translate) -> tuple[str, str]:
-    """The visitor's place among `rows`, and that it is shared where it is; "" where it is not."""
+    """The visitor's place among `rows` in words, and that it is shared where it is."""
     number, shared = bazaar.rank(rows)
     place = translate("place_number", place=number, all=len(rows))
-    return place, translate("place_shared") if shared else ""
+    return f"{place}, {translate('place_shared')}" if shared else place
 
 
 def replay_note(game: Game, rows: Sequence[Standing], translate: Translate = IN_ENGLISH) -> Markup:
@@ -252,8 +247,7 @@ def to_query(game: Game) -> str:
 
 def percent_won(game: Game) -> int:
     """The visitor's share of what could be won, 0 to 100; of a loss 0."""
-    you = bazaar.stand("you", game.task, bazaar.as_episode(game), visitor=True)
-    return round(100 * min(1.0, max(0.0, you.share)))
+    return round(100 * min(1.0, max(0.0, ending.standing_of(game).share)))
 
 
 def picture_of(game: Game) -> str:
@@ -320,6 +314,9 @@ def _outcome(game: Game, translate: Translate) -> str:
     """How a game ended in one line, or that it still runs."""
     if not game.over:
         return how_ended(None, chart_words(translate))
-    you = bazaar.stand("you", game.task, bazaar.as_episode(game), visitor=True)
-    won = with_minus_signs(translate("of_winnable", share=f"{you.share:.0%}"))
-    return f"{ending_of(game, translate)}; {won}"
+    return f"{ending_of(game, translate)}; {with_minus_signs(share_won(game, translate))}"
+
+
+def share_won(game: Game, translate: Translate) -> str:
+    """The share of what could be won that a finished game brought its player."""
+    return translate("of_winnable", share=f"{ending.standing_of(game).share:.0%}")

@@ -1,12 +1,12 @@
 """The review of a finished game: its board move by move, a question about each move, the answer."""
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 
 from markupsafe import Markup
 
-from env import Accept, IllegalAction, Offer, corpus, ear, rupees
+from env import IllegalAction, Offer, corpus, ear, rupees
 from env.language.money import price as price_in
-from panels.haggle.conversation import tell_move, with_extras
+from panels.haggle.conversation import tell_move
 from panels.haggle.game_view import HTML, chart
 from panels.haggle.opponents import model_name
 from panels.haggle.words import ENGLISH, Translate, Trouble
@@ -106,16 +106,13 @@ def _choices(
 def _tell(action: Action, move: OwnMove, translate: Translate, language: str) -> str:
     """A move in the place of an own one, with its words."""
     obs = move.turn.observation
-    if isinstance(action, Offer):
-        said, (act, named) = action.message, ear.act_in(action.message)
-        if act and obs.agent != "seller":
-            said = corpus.buyer_line(act, named, 0.0, language, obs.table.item)
-        price = rupees(action.price) + with_extras(action.extras, translate)
-        return price + (f" “{said}”" if said else "")
-    if isinstance(action, Accept):
-        theirs = obs.bid if obs.agent == "seller" else obs.ask
-        return f"{translate('quick_accept')} {rupees(theirs)}"
-    return translate("quick_walk")
+    told = tell_move(replace(move.turn, action=action), translate)
+    if not isinstance(action, Offer) or not action.message:
+        return told
+    said, (act, named) = action.message, ear.act_in(action.message)
+    if act and obs.agent != "seller":
+        said = corpus.buyer_line(act, named, 0.0, language, obs.table.item)
+    return f"{told} “{said}”"
 
 
 def _reply(move: OwnMove, answer: Choice | None, translate: Translate, language: str) -> str:
@@ -146,10 +143,8 @@ def _verdict(found: Review, translate: Translate, language: str) -> str:
     worst = found.costly[0]
     if _kind(worst, found) == "unlucky":
         return translate("left_luck")
-    said = tell_move(worst.turn, translate)
-    return translate(
-        "review_cost", number=worst.number + 1, said=said, points=_points(worst.cost)
-    )  # fmt: skip
+    said, points = tell_move(worst.turn, translate), _points(worst.cost)
+    return translate("review_cost", number=worst.number + 1, said=said, points=points)
 
 
 def _notes(found: Review, translate: Translate, language: str) -> list[Markup | str]:

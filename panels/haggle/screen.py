@@ -21,7 +21,7 @@ from panels.haggle.words import ENGLISH, LANGUAGES, Translate, translate_error, 
 from panels.site.sessions import HOUR, no_longer_here
 from panels.ui.components.moves import Moves, button, move_row
 from panels.ui.look import note, trouble
-from panels.ui.wiring import region
+from panels.ui.wiring import Updates, region
 from sauda.fairness import PAGE, Visitor
 from sauda.llm.backends import THIS_PAGE, in_page
 from sauda.llm.server import Failed, ModelWorker, Ready
@@ -31,7 +31,6 @@ from sauda.sessions.review import Review
 
 PICKS = ("seat", "market", "opponent", "backend", "language")  # fields of a visit, and pickers
 READY_SOON = 0.5  # seconds that a new game waits for a model that has nearly loaded
-Updates = dict[Any, Any]  # new values, or components with new properties, by component
 
 
 # A visitor's state --------------------------------------------------------------------------------
@@ -170,8 +169,8 @@ class ChatParts:
         )  # fmt: skip
         with gr.Row(elem_classes="sauda-actions", elem_id=f"{part}-say"):
             self.message = gr.Textbox(
-                placeholder=translate("placeholder"), label=translate("price"), lines=1,
-                max_lines=1, scale=4, min_width=160, elem_id=f"{part}-price",
+                placeholder=translate("placeholder"), label=translate("price"), show_label=False,
+                lines=1, max_lines=1, scale=4, min_width=160, elem_id=f"{part}-price",
             )  # fmt: skip
             self.send = gr.Button(translate("send"), variant="primary", scale=0, min_width=96)
         # What is wrong, the quick moves, what the visitor may do about a reply.

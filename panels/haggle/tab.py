@@ -3,10 +3,8 @@
 `screen.py` places the components, `callbacks.py` says what happens, and this module says when; and
 what a visitor finds on opening the page: a shared game, the one that this tab had, or a new one.
 
-A tab keeps the name of the session, which holds the game on the server, what the visitor chose,
-and the words in the message box. None of it is hidden from the visitor. `sessionStorage` belongs to
-one tab, so that two tabs keep two games; a browser may refuse it, and then a reload begins a new
-game. An address is made of a finished game alone, since a seed stands for every hidden value.
+A tab keeps what the visitor chose, too (`panels/ui/resume.py`). An address is made of a finished
+game alone, since a seed stands for every hidden value.
 """
 
 import json
@@ -195,7 +193,7 @@ def _moves(screen: Screen) -> None:
     def press(move: Move, *given: Any) -> Updates:
         visit, number = _visit_of(screen, *given), move.number()
         does: dict[str, Callable[[], Updates]] = {
-            "what_if": lambda: callbacks.go_back(screen, number, visit, visit.game),
+            "what_if": lambda: callbacks.go_back(screen, number, visit),
             "question": lambda: callbacks.ask_of_move(screen, number, visit),
             "answer": lambda: callbacks.ask_of_move(screen, number, visit, move.number(1)),
             "try_price": lambda: callbacks.ask_of_move(

@@ -5,7 +5,7 @@ Colours are pairs (light, dark). Type, theme and stylesheet are made from them i
 
 import html
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
@@ -86,10 +86,9 @@ SERIES: Mapping[str, Series] = MappingProxyType(
 )
 
 
-def line_style(role: str, published: bool = False) -> dict:
+def line_style(role: str) -> dict:
     """`line`, `marker` and `mode` of a `go.Scatter` for this role; published figures are hollow."""
-    series = SERIES[role]
-    hollow = "-open" if published or role == "published" else ""
+    series, hollow = SERIES[role], "-open" if role == "published" else ""
     style: dict = {"line": {"color": series.light, "dash": series.dash, "width": series.width}}
     if not series.marker:
         return style | {"mode": "lines"}
@@ -156,9 +155,9 @@ def style_figure(fig: go.Figure, height: int = 360) -> go.Figure:
 _NEGATIVE = re.compile(r"(?<!\w)-(?=\d)")  # a hyphen that stands for a minus
 
 
-def with_minus_signs(text: str) -> str:
-    """`text` with the minus sign of the axes before negative numbers; markup as it is."""
-    return text if isinstance(text, Markup) else _NEGATIVE.sub("−", text)
+def with_minus_signs(text: Any) -> Any:
+    """`text` with the minus sign of the axes before negative numbers; anything else as it is."""
+    return _NEGATIVE.sub("−", text) if type(text) is str else text
 
 
 # `html.py` adds what the templates of the tabs call.
@@ -187,7 +186,9 @@ badge, code, empty, folded, heading = (
 in_columns, note, scrolled, stat, strip = (
     PARTS.in_columns, PARTS.note, PARTS.scrolled, PARTS.stat, PARTS.strip,
 )  # fmt: skip
-outcome, person_line, star_row = PARTS.outcome, PARTS.person_line, PARTS.star_row
+outcome, person_line, star_row, table = (
+    PARTS.outcome, PARTS.person_line, PARTS.star_row, PARTS.table,
+)  # fmt: skip
 
 
 def as_typed(text: str) -> str:
@@ -209,36 +210,3 @@ def short_seed(seed: int) -> str:
     """A seed as it is shown: the first and last digits of one that was drawn, which has 38."""
     digits = str(seed)
     return digits if len(digits) <= 12 else f"{digits[:4]}…{digits[-4:]}"
-
-
-def table(
-    columns: Sequence[object],
-    rows: Iterable[Sequence[object]],
-    align: str = "",
-    caption: str = "",
-) -> Markup:
-    """An HTML table; `align` has one letter per column, "l" or "r" (numbers, tabular monospace).
-
-    Without `align` the first column is left and the others right. The first cell of a row heads
-    it. Cells are escaped, but for what `badge` and its like return. Wide tables scroll sideways.
-    """
-    align = align or "l" + "r" * (len(columns) - 1)
-    heads = [_draw(cell, side, "col") for cell, side in zip(columns, align, strict=True)]
-    drawn = [
-        [
-            _draw(cell, side, "" if place else "row")
-            for place, (cell, side) in enumerate(zip(cells, align, strict=True))
-        ]
-        for cells in rows
-    ]
-    return PARTS.table(heads, drawn, caption)
-
-
-def _draw(shown: object, side: str, scope: str) -> tuple[object, ...]:
-    """A cell as the template takes it; one with a `scope` heads its column or its row."""
-    if scope == "col":
-        shown = with_tooltips(shown)
-    else:
-        shown = title(with_minus_signs(shown) if side == "r" and isinstance(shown, str) else shown)
-    is_head = bool(scope) and shown != ""  # "" heads nothing
-    return ("th", side, shown, {"scope": scope}) if is_head else ("td", side, shown, {})

@@ -18,7 +18,6 @@ from panels.ui.look import (
 from sauda.records.schemas.base import Interval
 
 MISSING = "–"
-FINE = "+.1f"  # of differences, in percentage points
 
 
 def with_interval(figures: Interval, form: str = "z.3f") -> str:
@@ -27,10 +26,10 @@ def with_interval(figures: Interval, form: str = "z.3f") -> str:
     return with_minus_signs(f"{mean} [{low}, {high}]")
 
 
-def points(difference: Interval, form: str = FINE) -> str:
+def points(difference: Interval) -> str:
     """A difference of grades in percentage points, with its interval."""
     ends = (difference.mean, difference.low, difference.high)
-    mean, low, high = (format(100 * end, form) for end in ends)
+    mean, low, high = (f"{100 * end:+.1f}" for end in ends)
     return with_minus_signs(f"{mean} [{low}, {high}]")
 
 

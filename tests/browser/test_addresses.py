@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from tests.support.page import DRAWN, settle, show_tab
+from tests.support.page import DRAWN, holding, settle, show_tab
 
 
 def tab_of(page, title: str):
@@ -45,15 +45,11 @@ def test_arrow_keys_move_between_tabs(open_page):
 def test_the_address_of_a_world_stays_and_is_written_once(open_page, theme):
     page = open_page().context.new_page()
     world = "tab=gpu_arena&task=arena/single_trade&seed=7"
-    held = []  # the answer, which draws all of the tab anew, comes once the tab is shown
-    page.route("**/run/**", lambda route: held.append(route))
-    page.goto(f"{open_page.address}/?{world}{theme}")
-    visits = page.evaluate("history.length")
-    expect(page.locator("#arena-top")).to_be_visible(timeout=DRAWN)
-    settle(page)
-    for route in held:
-        route.continue_()
-    page.unroute("**/run/**")
+    with holding(page):  # the answer, which draws all of the tab anew, comes once the tab is shown
+        page.goto(f"{open_page.address}/?{world}{theme}")
+        visits = page.evaluate("history.length")
+        expect(page.locator("#arena-top")).to_be_visible(timeout=DRAWN)
+        settle(page)
     expect(page.locator("#arena-task")).to_have_value("arena/single_trade")
     settle(page)
     assert page.evaluate("location.search") == f"?{world}{theme}"

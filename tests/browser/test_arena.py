@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.support.page import settle, show_tab, violations
+from tests.support.page import holding, settle, show_tab
 
 
 def last(page: Page):
@@ -54,14 +54,10 @@ def test_a_visitor_bids_for_a_block_in_words_and_reloads(open_page):
 def test_a_seed_that_is_typed_while_a_world_is_on_its_way_stays(open_page):
     page = open_page(tab="GPU arena")
     seed, world = page.locator("#arena-seed"), page.locator("#arena-task")
-    held = []
-    page.route("**/run/**", lambda route: held.append(route))
-    world.select_option("arena/single_trade")
-    seed.press_sequentially("42")
-    page.wait_for_function("() => document.querySelector('#arena-seed').value === '42'")
-    for route in held:
-        route.continue_()
-    page.unroute("**/run/**")
+    with holding(page):
+        world.select_option("arena/single_trade")
+        seed.press_sequentially("42")
+        page.wait_for_function("() => document.querySelector('#arena-seed').value === '42'")
     expect(page.locator("#arena-foot")).not_to_contain_text("A typical world")
     settle(page)
     expect(seed).to_have_value("42")
@@ -87,7 +83,6 @@ def test_the_expert_is_watched_from_the_first_screen_and_its_advice_taken(open_p
     expect(last(page).locator(".sauda-why")).to_be_visible()
     page.get_by_role("button", name="Pause").click()
     expect(watch).to_be_visible()
-    assert violations(page) == []
     open_page.assert_no_trouble()
 
 

@@ -77,7 +77,7 @@ def opening(request, open_page) -> Callable[..., Page]:
 
 
 @pytest.mark.parametrize("title", [panel.TITLE for panel in PANELS])
-def test_every_view_of_a_tab_is_readable_with_all_its_folds_open(opening, title):
+def test_every_view_of_a_tab_is_readable_with_all_its_folds_open(opening, open_page, title):
     page = opening(tab=title)
     parts = page.locator(".sauda-subtabs:visible > .tab-wrapper [role=tab]:visible").all()
     seen = {}
@@ -87,6 +87,7 @@ def test_every_view_of_a_tab_is_readable_with_all_its_folds_open(opening, title)
             settle(page)
         seen[part.inner_text() if part else title] = faults(page)
     assert seen == {part: [] for part in seen}
+    open_page.assert_no_trouble()
 
 
 # Endings -----------------------------------------------------------------------------------------

@@ -3,15 +3,22 @@
 import re
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import expect
 
-from tests.support.page import LOADED, bubbles, buying, problem, say, selling, settle, show_tab
+from tests.support.page import (
+    LOADED,
+    box,
+    bubbles,
+    buying,
+    holding,
+    problem,
+    say,
+    selling,
+    settle,
+    show_tab,
+)
 
 REPLIED = 30_000
-
-
-def box(page: Page):
-    return page.locator("#haggle-price :is(input, textarea)")
 
 
 def chat_of(page):
@@ -237,14 +244,10 @@ def test_a_list_stays_closed_until_the_event_that_changes_its_choices_is_answere
     query, picker, changed, requests = LISTS[tab]
     page = open_page(query=query)
     settle(page)
-    held = []
-    page.route(requests, lambda route: held.append(route))
-    page.locator(f"{picker} input").click()
-    page.get_by_role("option").last.click()
-    expect(page.locator(f"{changed}[inert]")).to_have_count(1)
-    for route in held:
-        route.continue_()
-    page.unroute(requests)
+    with holding(page, requests):
+        page.locator(f"{picker} input").click()
+        page.get_by_role("option").last.click()
+        expect(page.locator(f"{changed}[inert]")).to_have_count(1)
     expect(page.locator(f"{changed}[inert]")).to_have_count(0)
     page.locator(f"{changed} input").first.click()
     expect(page.get_by_role("option").first).to_be_visible()

@@ -6,7 +6,7 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.support.page import DRAWN, bubbles, say, selling, settle
+from tests.support.page import DRAWN, box, bubbles, holding, say, selling, settle
 
 PRESSES = 40  # of Tab; more than a visitor has patience for
 DEVANAGARI = re.compile("[\u0904-\u0939]")
@@ -22,10 +22,6 @@ HINDI = """() => {
     }
     return found;
 }"""
-
-
-def box(page: Page):
-    return page.locator("#haggle-price :is(input, textarea)")
 
 
 def enter(page: Page) -> None:
@@ -115,15 +111,10 @@ def test_a_list_keeps_the_focus_as_something_is_chosen_and_opens_again(open_page
 
 def test_nothing_can_be_said_until_the_game_is_there(open_page):
     page = open_page(query="tab=training")
-    held = []
-    page.route("**/run/**", lambda route: held.append(route))
-    page.goto(f"{open_page.address}/?tab=haggle")
-    say_it = page.locator("#haggle-say")
-    expect(say_it).to_be_visible(timeout=DRAWN)
-    expect(page.locator("#haggle-say[inert]")).to_have_count(1)
-    for route in held:
-        route.continue_()
-    page.unroute("**/run/**")
+    with holding(page):
+        page.goto(f"{open_page.address}/?tab=haggle")
+        expect(page.locator("#haggle-say")).to_be_visible(timeout=DRAWN)
+        expect(page.locator("#haggle-say[inert]")).to_have_count(1)
     expect(page.locator("#haggle-say[inert]")).to_have_count(0)
     expect(box(page)).to_be_editable()
 

@@ -8,7 +8,7 @@ import httpx
 from playwright.sync_api import expect
 
 from panels.site.gate import MOST_BYTES, SESSIONS_OF_ADDRESS
-from tests.support.page import bubbles, buying, settle
+from tests.support.page import box, bubbles, buying, settle
 
 ADDRESS = {"x-forwarded-for": "203.0.113.77"}  # no limit binds the machine's own visitors
 
@@ -16,13 +16,13 @@ ADDRESS = {"x-forwarded-for": "203.0.113.77"}  # no limit binds the machine's ow
 def test_a_refused_call_says_why_and_for_how_long_and_what_was_typed_stays(open_page):
     page = buying(open_page)
     page.set_extra_http_headers(ADDRESS)
-    refusal, box = page.get_by_role("alert"), page.locator("#haggle-price :is(input, textarea)")
+    refusal, typed = page.get_by_role("alert"), box(page)
     before, large = bubbles(page), "₹50" + " " * MOST_BYTES
-    box.evaluate("box => box.removeAttribute('maxlength')")
-    box.fill(large)
-    box.press("Enter")
+    typed.evaluate("box => box.removeAttribute('maxlength')")
+    typed.fill(large)
+    typed.press("Enter")
     expect(refusal).to_contain_text("KiB")
-    assert (bubbles(page), box.input_value()) == (before, large)
+    assert (bubbles(page), typed.input_value()) == (before, large)
     refusal.get_by_role("button").click()
     expect(refusal).to_have_count(0)
     with (

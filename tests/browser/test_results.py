@@ -69,9 +69,6 @@ def test_the_explorer_pages_through_examples(open_page):
     page.get_by_role("button", name="Show the tokens").click()
     mask = page.locator("#data-mask")
     expect(mask).to_contain_text(re.compile("tokens are in the loss|sauda weights"))
-    settle(page)
-    assert violations(page) == []
-    assert overflow(page) <= 0
     open_page.assert_no_trouble()
 
 
@@ -94,10 +91,6 @@ def test_an_agent_that_enters_by_the_code_on_the_page_stands_there_with_its_game
     expect(game).to_contain_text("Game 50 of 50")
     unfold(page, "Enter your agent: the whole code")
     expect(page.locator("#results-leaderboard-code")).to_contain_text(f'page = "{server}"')
-    assert violations(page, "#results-questions") == []
-    page.set_viewport_size({"width": 390, "height": 800})
-    settle(page)
-    assert overflow(page) <= 0
     open_page.assert_no_trouble()
 
 
@@ -215,7 +208,6 @@ def test_the_snippets_of_the_page_run_as_printed(server, open_page, capsys):
         shown = page.locator(f"#{program.elem_id}")
         expect(shown).to_contain_text(server)
         printed[program.elem_id] = shown.inner_text()
-    assert violations(page) == []
     exec(printed["api-client"], {})
     assert "'policy': 'expert'" in capsys.readouterr().out
     assert '"policy": "expert"' in output_of("bash", printed["api-curl"])

@@ -1,5 +1,7 @@
 """The page in a browser: opening it, waiting until it is still, sitting down to haggle."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from urllib.parse import urlencode, urlsplit
 
@@ -146,10 +148,26 @@ def unfold(page: Page, title: str) -> None:
     settle(page)
 
 
+@contextmanager
+def holding(page: Page, requests: str = "**/run/**") -> Iterator[None]:
+    """Context: these requests, by default of events outside the queue, wait until it ends."""
+    held = []
+    page.route(requests, lambda route: held.append(route))
+    yield
+    for route in held:
+        route.continue_()
+    page.unroute(requests)
+
+
+def box(page: Page, part: str = "haggle") -> Locator:
+    """Where a visitor types in a sub-tab of Haggle."""
+    return page.locator(f"#{part}-price :is(input, textarea)")
+
+
 def say(page: Page, text: str) -> None:
-    box = page.locator("#haggle-price :is(input, textarea)")
-    box.fill(text)
-    box.press("Enter")
+    """Say something in Haggle's chat."""
+    box(page).fill(text)
+    box(page).press("Enter")
     settle(page)
 
 

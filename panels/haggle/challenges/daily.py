@@ -111,7 +111,7 @@ class DailyVisit(BargainVisit):
     @property
     def you(self) -> Standing:
         """The visitor's standing in the finished game."""
-        return session.player("you", as_episode(self.game), visitor=True)
+        return endings.standing_of(self.game)
 
     @property
     def streak(self) -> int:
@@ -204,13 +204,10 @@ def show_friend(visit: DailyVisit) -> Markup:
             ("daily_you", mine, result.ending_of(mine, translate)),
             ("daily_friend", friend, end),
         )
-        shown = []
-        for name, game, how in ends:
-            won = translate(
-                "of_winnable", share=f"{session.player('', as_episode(game)).share:.0%}"
-            )
-            shown.append((translate(name), chart(game, SMALL, translate), f"{how}; {won}"))
-        cards = result.HTML.games(shown)
+        cards = result.HTML.games(
+            [(translate(name), chart(game, SMALL, translate),
+              f"{how}; {result.share_won(game, translate)}") for name, game, how in ends]
+        )  # fmt: skip
     both = [message for message in chat.messages if message["role"] != NOTE]
     said = [(message["role"], Markup(message["content"])) for message in bubbles(both)]
     return HTML.friend(said, end, cards, translate)

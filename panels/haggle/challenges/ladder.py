@@ -83,10 +83,7 @@ def build(tab: gr.Tab, screen: Screen, kept: gr.BrowserState, parts: gr.Tabs) ->
         started = haggle.play_level(screen, move.number(), replace(visit, language=language))
         return started | {parts: gr.Tabs(selected="any")}
 
-    subtab.on_start(tab, haggled.language, named(words, show), own, page.with_words, js=page.reads)
-    page.language.input(
-        lambda chosen: chosen, page.language, haggled.language, js=subtab.PRESS_OTHER, **QUIET
-    )
+    subtab.wire_language(page, tab, haggled.language, named(words, show), own, js=page.reads)
     page.counted.input(
         named(count, count_me), [page.counted, *own], [kept, page.counted, page.among],
         js=page.reads, **QUIET,

@@ -31,7 +31,7 @@ from sauda.serve.leaderboard import HOURS, Entry, Place, Unavailable, own_board,
 from sauda.serve.limits import Limiter
 from sauda.serve.names import LONGEST_NAME, check_name
 from sauda.serve.people import GAMES, TASK, next_bargain, play_pairs, record_moves, tally
-from sauda.sessions.bazaar import as_episode, rank_standings, stand
+from sauda.sessions.bazaar import rank_standings
 
 LOG = logging.getLogger(__name__)
 HTML = macros("challenges")
@@ -311,9 +311,9 @@ def let_sauda_play(screen: PeopleScreen, visit: PeopleVisit) -> Updates:
             return {page.players: finale(entry, translate), page.tally: show_tally(translate)}
     except ReplyError as error:
         return screen.refuse(error, visit)
-    you = stand("you", game.task, as_episode(game), visitor=True)
     caption = translate("people_beside", number=visit.place.number)  # the next one may be on
-    rows = compare(rank_standings([you, sauda]), translate, caption)
+    standings = rank_standings([ending.standing_of(game), sauda])
+    rows = compare(standings, translate, caption)
     return {page.players: rows, page.tally: show_tally(translate)}
 
 

@@ -83,10 +83,10 @@ def on_start(tab: gr.Tab, language: gr.Radio, *event: Any, js: str | None = None
 
 
 def wire_language(
-    page: SubTab, tab: gr.Tab, language: gr.Radio, words: Callable, inputs: Any
+    page: SubTab, tab: gr.Tab, language: gr.Radio, words: Callable, inputs: Any, **script: str
 ) -> None:
     """Let `words` write the part's own words, and its picker lead `language`, the one of Haggle."""
-    on_start(tab, language, words, inputs, page.with_words)
+    on_start(tab, language, words, inputs, page.with_words, **script)
     page.language.input(lambda chosen: chosen, page.language, language, js=PRESS_OTHER, **QUIET)
 
 

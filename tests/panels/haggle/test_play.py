@@ -450,12 +450,12 @@ def test_the_review_asks_for_a_better_move_and_answers_a_choice_or_a_typed_price
 
 def test_what_if_goes_back_in_the_reviewed_game_and_keeps_the_first(screen, buying, bought):
     page, ended = screen.page, bought[screen.page.visit]
-    branched = callbacks.go_back(screen, 0, ended, ended.game)
+    branched = callbacks.go_back(screen, 0, ended)
     assert branched[page.visit].first_game is ended.game
     assert branched[page.visit].game.play.turns == buying.game.play.turns
     assert review_after(screen, branched[page.visit]) == [""]
     for number in (None, 5, "0"):
-        assert list(callbacks.go_back(screen, number, ended, ended.game)) == [page.moves]
+        assert list(callbacks.go_back(screen, number, ended)) == [page.moves]
 
 
 def test_after_a_game_of_the_market_the_effect_of_the_words_is_told(screen):

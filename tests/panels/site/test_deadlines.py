@@ -92,9 +92,7 @@ def test_health_is_bad_while_no_event_has_its_turn_and_good_again_afterwards(stu
     assert stuck.site.shared.get("/health").status_code == 200
 
 
-def test_the_page_ends_although_a_call_does_not(stuck):
-    handlers = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)}
-
+def test_the_page_ends_although_a_call_does_not(stuck, handlers):
     def call() -> None:
         with suppress(httpx.HTTPError):  # the connection is cut
             stuck.call(STUCK)
@@ -104,11 +102,7 @@ def test_the_page_ends_although_a_call_does_not(stuck):
         time.sleep(0.01)
     threading.Timer(0.2, signal.raise_signal, [signal.SIGTERM]).start()
     began = time.monotonic()
-    try:
-        stay_until_stopped(stuck.site.blocks, stuck.site.served, grace=SECONDS)
-    finally:
-        for number, handler in handlers.items():
-            signal.signal(number, handler)
+    stay_until_stopped(stuck.site.blocks, stuck.site.served, grace=SECONDS)
     assert time.monotonic() - began < JOINED
     with pytest.raises(httpx.ConnectError):
         httpx.get(stuck.site.address)

@@ -68,18 +68,6 @@ def usual_call(site: Site, number: int, session: str) -> dict[str, Any]:
     return {"data": data, "fn_index": number, "session_hash": session}
 
 
-def test_no_event_takes_a_file_whatever_way_it_comes(site):
-    """The gate alone, below, refuses the others."""
-    deep = {"a": [None, {"b": FILE}]}
-    for route, call in (
-        ("call/play", {"data": ["classic/single_deal", "expert", deep]}),
-        ("call/v2/play", {"task_name": "classic/single_deal", "seed": deep}),
-    ):
-        status, text = posted(site, route, call)
-        assert (status, "no files" in json.loads(text)["error"]) == (422, True), call
-    assert site.blocks.max_file_size == 0
-
-
 def test_a_class_behind_one_address_opens_the_page_at_once_and_nobody_is_refused(site):
     """Each tab starts what a browser starts, all of it at once."""
     loads = [
@@ -263,7 +251,8 @@ def test_a_body_is_a_small_object_that_names_no_file(gate):
     assert ask(gate, *malformed) == [400] * len(malformed)
     assert ask(gate, b"x" * (MOST_BYTES + 1)) == [413]
     files = [{"data": [], "event_data": {"a": [[file]]}} for file in FILES]
-    assert ask(gate, *files) == [422] * len(files)
+    for path in (PREDICT, "/gradio_api/call/play", "/gradio_api/call/v2/play"):
+        assert ask(gate, *files, path=path) == [422] * len(files)
     words = {"data": [], "event_data": ["/etc/passwd", "data:,x", {"2026-01-01": "path"}]}
     assert ask(gate, words, {"data": [], "session_hash": ["a"]}) == [200, 200]
 

@@ -68,23 +68,30 @@ def test_a_fresh_agent_haggles_in_each_seat_and_learns_only_then_what_was_hidden
     run(visit())
 
 
-@pytest.mark.parametrize("newest", [False, True], ids=["pinned", "newest"])
-def test_the_printed_client_runs_with_the_pinned_package_and_with_the_newest(site, newest):
-    """In a process of its own, where the newest stands before the pinned one."""
+with_both_packages = pytest.mark.parametrize("newest", [False, True], ids=["pinned", "newest"])
+
+
+def output_of(newest: bool, program: str, *arguments: str) -> str:
+    """What a program prints in a process in which the newest package stands before the pinned."""
     if newest and not NEWEST.is_dir():
         unavailable(f"mcp 2 is not in {NEWEST}; `make` installs it there")
-    (agent,) = (each.text for each in PROGRAMS if each.elem_id == "api-agent")
-    program = agent.replace(ADDRESS, f"{site.address}/")
-    version = "from importlib.metadata import version\nprint(version('mcp'))\n"
     done = subprocess.run(
-        [sys.executable, "-c", version + program],
+        [sys.executable, "-c", program, *arguments],
         env=os.environ | ({"PYTHONPATH": str(NEWEST)} if newest else {}),
         capture_output=True,
         text=True,
         timeout=60,
     )
     assert done.returncode == 0, done.stderr
-    used, review = done.stdout.split("\n", 1)
+    return done.stdout
+
+
+@with_both_packages
+def test_the_printed_client_runs_with_the_pinned_package_and_with_the_newest(site, newest):
+    (agent,) = (each.text for each in PROGRAMS if each.elem_id == "api-agent")
+    program = agent.replace(ADDRESS, f"{site.address}/")
+    version = "from importlib.metadata import version\nprint(version('mcp'))\n"
+    used, review = output_of(newest, version + program).split("\n", 1)
     assert used.startswith("2." if newest else "1.")
     assert "'policy': 'you'" in review
 
@@ -92,13 +99,13 @@ def test_the_printed_client_runs_with_the_pinned_package_and_with_the_newest(sit
 VIEWS = """
 import asyncio, sys
 from mcp import ClientSession
-from mcp.client.streamable_http import {http}
+from mcp.client.streamable_http import streamable_http_client as http
 
 async def main():
-    async with {http}(sys.argv[1]) as (read, write, *_), ClientSession(read, write) as session:
+    async with http(sys.argv[1]) as (read, write, *_), ClientSession(read, write) as session:
         await session.initialize()
         tools = (await session.list_tools()).model_dump(by_alias=True)["tools"]
-        for uri in {{tool["_meta"]["ui"]["resourceUri"] for tool in tools if tool["_meta"]}}:
+        for uri in {tool["_meta"]["ui"]["resourceUri"] for tool in tools if tool["_meta"]}:
             read = await session.read_resource(uri)
             (view,) = read.model_dump(by_alias=True)["contents"]
             print(uri, view["mimeType"], view["_meta"]["ui"], len(view["text"]))
@@ -111,19 +118,10 @@ asyncio.run(main())
 """
 
 
-@pytest.mark.parametrize("newest", [False, True], ids=["pinned", "newest"])
+@with_both_packages
 def test_a_client_with_mcp_apps_finds_the_view_of_each_game(site, newest):
-    if newest and not NEWEST.is_dir():
-        unavailable(f"mcp 2 is not in {NEWEST}; `make` installs it there")
-    done = subprocess.run(
-        [sys.executable, "-c", VIEWS.format(http="streamable_http_client"), site.address + PATH],
-        env=os.environ | ({"PYTHONPATH": str(NEWEST)} if newest else {}),
-        capture_output=True,
-        text=True,
-        timeout=60,
-    )
-    assert done.returncode == 0, done.stderr
-    *views, refused = sorted(done.stdout.splitlines(), key=lambda line: not line.startswith("ui:"))
+    lines = output_of(newest, VIEWS, site.address + PATH).splitlines()
+    *views, refused = sorted(lines, key=lambda line: not line.startswith("ui:"))
     assert [view.split()[0] for view in sorted(views)] == ["ui://sauda/arena", "ui://sauda/table"]
     assert all("text/html;profile=mcp-app {'prefersBorder': True}" in view for view in views)
     assert "the views are ui://sauda/table and ui://sauda/arena" in refused

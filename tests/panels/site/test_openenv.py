@@ -211,14 +211,6 @@ def test_people_behind_one_address_who_name_the_same_id_have_an_episode_each(sit
         assert (answer.status_code, "reset starts one" in answer.json()["detail"]) == (404, True)
 
 
-def test_a_session_is_its_addresses_whatever_a_header_claims(site, nobody):
-    with connect(socket_of(site), additional_headers={"x-forwarded-for": "10.0.0.1"}) as socket:
-        ask(socket, {"type": "state"})
-        assert site.served.sockets.sessions.count("127.0.0.1") == 1
-        told = site.shared.get("/health").json()["openenv"]
-        assert (told["sessions"], told["most"]) == (1, CAPACITY)
-
-
 def test_the_route_of_mcp_has_no_tool_that_resets_or_steps(site):
     call = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}}
     assert site.shared.post("/mcp", json=call).json()["result"] == {"tools": []}
@@ -326,17 +318,13 @@ def test_bodies_and_messages_that_are_too_large_are_refused(site):
         ask(socket, "x" * 2**20)
 
 
-def test_the_page_itself_may_call_and_one_of_another_site_or_under_a_foreign_name_nothing(site):
-    own, headers = {"origin": site.address}, {"origin": "https://evil.example"}
-    assert site.shared.post("/reset", headers=own).status_code == 200
-    with connect(socket_of(site), additional_headers=own) as socket:
+def test_the_page_itself_opens_a_socket_and_one_of_another_site_or_under_a_foreign_name_none(site):
+    with connect(socket_of(site), additional_headers={"origin": site.address}) as socket:
         assert ask(socket, {"type": "state"})["type"] == "state"
-    for method, path in (("POST", "/reset"), ("GET", "/schema"), ("POST", "/mcp")):
-        answer = site.shared.request(method, path, headers=headers)
-        assert answer.status_code == 403, path
-        assert "pages of other sites" in answer.json()["error"]
+    foreign = {"origin": "https://evil.example"}
+    assert site.shared.get("/schema", headers=foreign).status_code == 403
     with pytest.raises(InvalidStatus, match="403"):
-        connect(socket_of(site), additional_headers=headers)
+        connect(socket_of(site), additional_headers=foreign)
     request = (  # as of a browser where evil.example leads to this machine
         "GET /ws HTTP/1.1\r\nHost: evil.example\r\nOrigin: http://evil.example\r\n"
         "Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13"

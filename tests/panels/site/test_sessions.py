@@ -155,7 +155,7 @@ def test_every_answer_has_the_security_headers_and_may_stand_in_a_frame_of_a_spa
     assert "x-frame-options" not in headers
 
 
-def test_what_runs_is_finished_before_the_page_ends():
+def test_what_runs_is_finished_before_the_page_ends(handlers):
     """SIGTERM comes while an answer is awaited; the blocks are closed after it, never before."""
     closed, served = [], Served(Hosts(()), PageCache(), None, None)
     assert served.answers.take("an address")
@@ -168,13 +168,8 @@ def test_what_runs_is_finished_before_the_page_ends():
         assert not closed
         served.answers.give_back("an address")
 
-    handlers = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)}
-    try:
-        threading.Timer(0.3, finish).start()
-        stay_until_stopped(blocks, served, grace=60)
-    finally:
-        for number, handler in handlers.items():
-            signal.signal(number, handler)
+    threading.Timer(0.3, finish).start()
+    stay_until_stopped(blocks, served, grace=60)
     assert closed == [True]
 
 

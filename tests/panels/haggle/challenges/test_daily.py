@@ -342,10 +342,7 @@ def test_a_person_withdraws_all_entries_of_the_browser_and_their_number_stays(
 @pytest.mark.parametrize("sent", [None, [], {"tokens": 3}, {"tokens": [3, None, ""]}, {"token": 1}])
 def test_what_a_browser_sends_for_its_tokens_is_read_or_is_none(record, sent):
     assert record.read(None, sent) == {"tokens": ()}
-
-
-def test_a_browser_of_the_former_page_keeps_its_entry(record):
-    assert record.read(None, {"token": "abc"}) == {"tokens": ("abc",)}
+    assert record.read(None, {"token": "abc"}) == {"tokens": ("abc",)}  # of the former page
 
 
 def test_sauda_stands_beside_a_person_whose_browser_decides_nothing_of_the_tally(
