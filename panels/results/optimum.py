@@ -133,9 +133,7 @@ def optimum_answer(gap: Artifact, tried: Artifact) -> Answer:
     )
 
 
-OPTIMUM = Question(
-    "optimum", "How far from the optimum?", (GAP, EXPLOITS_FILE), optimum_answer, names=()
-)
+OPTIMUM = Question("optimum", "How far from the optimum?", (GAP, EXPLOITS_FILE), optimum_answer)
 
 
 # What words are worth ----------------------------------------------------------------------------
@@ -194,4 +192,4 @@ def words_answer(worth: Artifact) -> Answer:
     )
 
 
-WORDS = Question("words", "What are words worth?", (WORDS_FILE,), words_answer, names=())
+WORDS = Question("words", "What are words worth?", (WORDS_FILE,), words_answer)

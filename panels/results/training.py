@@ -42,7 +42,6 @@ from panels.ui.provenance import provenance
 from panels.ui.tables import WhiskerRow, whisker_rows
 from panels.ui.terms import capital, list_names, list_tasks, short, task_choices
 from sauda.experiments.comparison import PairedDifference
-from sauda.experiments.evaluate import ArenaRow, BazaarRow
 from sauda.llm.model import NULL
 from sauda.players import (
     BASE,
@@ -223,7 +222,7 @@ def players_figure(
 
     A row says its games where they are not as many as Sauda's.
     """
-    rows = best_first(comparison, task)
+    rows = sorted(rows_by_policy(comparison, task).values(), key=lambda row: -row.grade.mean)
     usual = next((row.n for row in rows if row.policy == SERVED), None)
     lines = []
     for row in rows:
@@ -234,12 +233,6 @@ def players_figure(
             label = f"<b>{label}</b>" if row.policy == SERVED else label
             lines.append(WhiskerRow(label, row.grade, series_role(row.policy)))
     return whisker_rows({capital(f"the {short(task)}"): lines}, axis, form)
-
-
-def best_first(artifact: Artifact, task: str) -> list[BazaarRow | ArenaRow]:
-    """The rows of one task, the best grade first."""
-    rows = rows_by_policy(artifact, task).values()
-    return sorted(rows, key=lambda row: -row.grade.mean)
 
 
 def stages(artifact: Artifact) -> Part:
