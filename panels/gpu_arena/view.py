@@ -219,7 +219,7 @@ def tell_missed(game: ArenaGame) -> str:
     if trade is None:
         return "No single trade that another lab would have taken was missed."
     gives, gets = (
-        [words.block_list(market, ids)] if ids else [] for ids in (trade.given, trade.received)
+        [words.goods(market, ids)] if ids else [] for ids in (trade.given, trade.received)
     )
     (gives if trade.payment > 0 else gets).append(f"{abs(trade.payment):.0f} credits")
     lab = words.lab_name(market, trade.lab_id)
@@ -256,7 +256,7 @@ def _effects(game: ArenaGame) -> Markup:
 
     def tell(one: Effect) -> str:
         verb = "raised" if one.change > 0 else "lowered"
-        blocks = words.block_list(market, one.block_ids)
+        blocks = words.goods(market, one.block_ids)
         return f"{verb} its price of {blocks} by {abs(one.change):.1f}"
 
     rows = [
@@ -270,7 +270,8 @@ def _effects(game: ArenaGame) -> Markup:
         if one.change
     ]
     if not rows:
-        return HTML.no_effect() if effects else Markup("")
+        told = Markup("<p>None of your messages changed what a lab wanted.</p>")
+        return told if effects else Markup("")
     heads = ("round", "heard by", "what you said", "what it did")
     return table(heads, rows, "llll", caption="What your messages did")
 
@@ -278,7 +279,9 @@ def _effects(game: ArenaGame) -> Markup:
 def _players(rows: list[Standing]) -> Markup:
     shown = [
         (
-            term(SCRIPTS[row.name], row.name) if row.name in LABS else HTML.you(row.name),
+            term(SCRIPTS[row.name], row.name)
+            if row.name in LABS
+            else Markup('<b class="sauda-you">{}</b>').format(row.name),
             f"{row.utility:.1f}",
             f"{row.grade:+z.3f}",
             f"{row.reward:+z.3f}",
@@ -322,7 +325,8 @@ def calendar(game: ArenaGame) -> Markup:
         for job in obs.own.jobs
     ]
     blocks = _blocks(obs, market.labs[session.LEARNER], over, _moved_last(game))
-    own = HTML.own_jobs(jobs, market, over) + blocks
+    title, facts = "Your jobs", "each bar ends at its deadline"
+    own = HTML.section(title, facts, "sauda-own", jobs, market, over) + blocks
     return HTML.calendar(market, market.queue.count(session.LEARNER), over, own)
 
 
@@ -413,7 +417,7 @@ def fault(obs: arena.Observation, action: arena.Action, result: arena.Result) ->
     if job and result.code == "insufficient_capacity":
         return (
             f"{name} takes all its {job.gpu_hours_required} GPU-hours in one booking, and there"
-            f" are {sum(_hours(obs, job, blocks))} in {words.block_list(market, blocks)}"
+            f" are {sum(_hours(obs, job, blocks))} in {words.goods(market, blocks)}"
         )
     return f"the rules refuse this: {words.readable(obs, result.message)}"
 
@@ -442,7 +446,7 @@ def preview(game: ArenaGame, block_ids: Sequence[str]) -> Markup:
         raise IllegalAction(f"there is no block {unknown[0]:.40} on the calendar")
     if not block_ids:
         return note("No block is chosen.")
-    chosen = capital(words.block_list(obs.market, block_ids))
+    chosen = capital(words.goods(obs.market, block_ids))
     return HTML.preview(chosen, [_outlook(game, job, block_ids) for job in obs.open_jobs])
 
 
