@@ -6,7 +6,6 @@ import pytest
 
 from panels.results.evaluation import (
     ARENA,
-    Game,
     View,
     bazaar_game,
     caption,
@@ -23,13 +22,6 @@ BAZAAR = bazaar_game(COMPARISON)
 OPEN = "bazaar/open-3"
 DEAL = View("classic/single_deal", "train", "share")
 MARKET = View("arena/coalition_market", "holdout", "grade")
-
-
-@pytest.fixture(params=["bazaar", "arena"])
-def shown(request, evaluation, arena_evaluation) -> tuple[Game, Artifact, View]:
-    if request.param == "bazaar":
-        return BAZAAR, evaluation, DEAL
-    return ARENA, arena_evaluation, MARKET
 
 
 def with_rows(evaluation: Artifact, rows: list) -> Artifact:
@@ -61,13 +53,15 @@ def test_the_open_markets_bound_is_the_oracle_and_only_for_grades():
     assert "The oracle is" not in caption(BAZAAR, evaluation, view._replace(metric="share"))
 
 
-def test_a_change_on_other_seeds_is_shown_only_where_the_game_is_the_same(shown):
-    _, evaluation, view = shown
-    row = rows_of(evaluation, view)[-1]
-    hashes = row.hashes.model_copy(update={"opponents": "0123456789ab"})
-    other = with_rows(evaluation, [row.model_copy(update={"hashes": hashes})])
-    assert change(row, other, view.metric) is None
-    figures = getattr(row, view.metric)
-    better = figures.model_copy(update={"mean": figures.mean + 0.25})
-    same = with_rows(evaluation, [row.model_copy(update={view.metric: better})])
-    assert change(row, same, view.metric) == pytest.approx(0.25)
+def test_a_change_on_other_seeds_is_shown_only_where_the_game_is_the_same(
+    evaluation, arena_evaluation
+):
+    for artifact, view in ((evaluation, DEAL), (arena_evaluation, MARKET)):
+        row = rows_of(artifact, view)[-1]
+        hashes = row.hashes.model_copy(update={"opponents": "0123456789ab"})
+        other = with_rows(artifact, [row.model_copy(update={"hashes": hashes})])
+        assert change(row, other, view.metric) is None
+        figures = getattr(row, view.metric)
+        better = figures.model_copy(update={"mean": figures.mean + 0.25})
+        same = with_rows(artifact, [row.model_copy(update={view.metric: better})])
+        assert change(row, same, view.metric) == pytest.approx(0.25)
