@@ -110,10 +110,11 @@ def badge(name: str, task: str) -> Markup:
         about = "A small language model that chooses among the planner lab’s options"
         if row:
             about += f"; the rules took {row.valid:.0%} of its {row.actions:,} actions"
-    query = urlencode({"tab": "results", "part": ARENA_QUESTION.name})
-    again = reproduce.link_to(ARENA_QUESTION.name, reproduce.key(Cell(task, name)), "Reproduce")
+    query = {"tab": "results", "part": ARENA_QUESTION.name}
+    again = query | {reproduce.AGAIN: reproduce.key(Cell(task, name))}
+    queries = [urlencode(each, safe="/") for each in (query, again)]
     grade = with_interval(row.grade, "z.1%") if row else ""
-    return HTML.badge(name, about, row, grade, short(task), query, again)
+    return HTML.badge(name, about, row, grade, short(task), *queries)
 
 
 # The first world ---------------------------------------------------------------------------------

@@ -39,7 +39,12 @@ def build() -> None:
         with gr.Column(min_width=320):
             gr.Plot(curve(run, began), show_label=False, elem_id="tour-reward")
     cards = [
-        (games, SAY.habits(row), [_line(turn) for turn in game.turns], _ending(game))
+        (
+            games,
+            SAY.habits(row),
+            [_line(turn) for turn in game.turns],
+            ending(next(iter(game.final.table.past), None)),
+        )
         for games, row, game in moments(run)
     ]
     source = provenance(run, f"n = {run.data.checkpoint_evaluations[-1].n} games per checkpoint")
@@ -96,10 +101,6 @@ def moments(run: Artifact) -> list[tuple[int, Row, Episode]]:
     rows: Sequence[Row] = run.data.checkpoint_evaluations
     places = np.linspace(0, len(rows) - 1, min(MOMENTS, len(rows))).round().astype(int)
     return [(int(played[rows[i].step]), rows[i], from_json(rows[i].games[0])) for i in places]
-
-
-def _ending(game: Episode) -> str:
-    return ending(next(iter(game.final.table.past), None))
 
 
 def _line(turn: Turn) -> tuple[str, str]:

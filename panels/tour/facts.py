@@ -6,6 +6,7 @@ Grades are told as the share of the best outcome that a game allows.
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import plotly.graph_objects as go
@@ -125,7 +126,7 @@ def curve(runs: Sequence[Artifact], comparison: Artifact) -> go.Figure:
             xshift=6,  # a short stage's name reaches over the next one
         )
         began += minutes
-        ends += [(began, rows[name])] if (name := f"{BASE}+{stage_of(run)}") in rows else []
+        ends += [(began, rows[name])] if (name := f"{BASE}+{Path(run.file).stem}") in rows else []
     held = [
         {"grade": row.grade.mean, "grade_low": row.grade.low, "grade_high": row.grade.high,
          "grade_n": row.n}
@@ -143,11 +144,6 @@ def curve(runs: Sequence[Artifact], comparison: Artifact) -> go.Figure:
         yaxis2={"title": "loss", "domain": [0, 0.32], "rangemode": "tozero", "anchor": "x"},
     )
     return style_figure(figure, 420).update_layout(legend={"y": 1.04})
-
-
-def stage_of(run: Artifact) -> str:
-    """The name of the stage that a run ended with, such as "sft"."""
-    return run.file.removeprefix("training/").removesuffix(".json")
 
 
 def _title(stage: str) -> str:

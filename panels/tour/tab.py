@@ -40,11 +40,12 @@ FOLDER = Path(__file__).parent
 
 def build() -> None:
     """Lay out the tab. Called inside a `gr.Tab`."""
-    gr.HTML(HTML.title() + _in_short())
+    gr.HTML(HTML.title() + _or_missing(_in_short))
     _build_race()
     _build(_build_story)
     reel = HTML.arena(arena_view.reel(arena_players.TASK, arena_players.SEED, EXPERT))
-    Moves(reel + _lie() + HTML.sections(), elem_classes="sauda-story")
+    lie = _or_missing(lambda: HTML.lie(*judge.with_one_lie()))
+    Moves(reel + lie + HTML.sections(), elem_classes="sauda-story")
 
 
 def _build(section: Callable[[], None]) -> None:
@@ -55,20 +56,17 @@ def _build(section: Callable[[], None]) -> None:
         gr.HTML(missing(error))
 
 
-def _lie() -> Markup:
-    """A pitch with one lie to catch, or what makes the record that is missing."""
+def _or_missing(made: Callable[[], Markup]) -> Markup:
+    """What is `made`, or what makes the record that it lacks."""
     try:
-        return HTML.lie(*judge.with_one_lie())
+        return made()
     except ArtifactError as error:
         return missing(error)
 
 
 def _in_short() -> Markup:
-    """Model, training time, hardware and cost, or what makes the log that is missing."""
-    try:
-        return HTML.about(facts.in_short(facts.chain()))
-    except ArtifactError as error:
-        return missing(error)
+    """Model, training time, hardware and cost."""
+    return HTML.about(facts.in_short(facts.chain()))
 
 
 def _build_story() -> None:
@@ -143,9 +141,7 @@ def first_view(header: str, tabs: Sequence[str]) -> str:
     Without artifacts it is these alone: the Tour itself tells what is missing.
     """
     try:
-        main = (
-            HTML.title() + HTML.about(facts.in_short(facts.chain())) + duel.scene(can_press=False)
-        )
+        main = HTML.title() + _in_short() + duel.scene(can_press=False)
     except ArtifactError:
         main = ""
     css, script = (
