@@ -19,7 +19,7 @@ from panels.ui.look import QUIET, heading, line_style, note, style_figure, table
 from panels.ui.offers import curve
 from panels.ui.provenance import load_or_say, offer_again, provenance, side_by_side
 from panels.ui.tables import points, with_interval
-from panels.ui.terms import capital
+from panels.ui.terms import capital, term
 from panels.ui.wiring import (
     Updates,
     bound,
@@ -456,7 +456,8 @@ def advocates_table(judged: Artifact) -> Markup:
     )  # fmt: skip
     rows = [
         (
-            HTML.advocate(row), f"{row.n:,}", with_interval(row.win_rate, FORM),
+            term(row.advocate.replace("_", " "), row.advocate) + note(row.label),
+            f"{row.n:,}", with_interval(row.win_rate, FORM),
             with_interval(row.difference, GAIN), f"{row.total.mean:.2f}", f"{row.lies:.2f}",
         )
         for row in sorted(judged.data.rows, key=lambda row: -row.win_rate.mean)

@@ -11,7 +11,7 @@ from pandas.io.formats.style import Styler
 
 from panels.frames import Table
 from panels.results.question import HTML, Answer, Part, Question
-from panels.ui.look import SERIES, line_style, style_figure, table
+from panels.ui.look import SERIES, line_style, note, style_figure, table
 from panels.ui.provenance import provenance
 from panels.ui.tables import MISSING, with_interval
 from panels.ui.terms import in_words
@@ -235,7 +235,9 @@ def list_reported(published: Artifact) -> Part:
     figures = sorted(published.data.figures, key=lambda figure: order.index(figure.system))
     names = [(f"{SYSTEMS[each.system]}: {in_words(each.title)}", each.id) for each in figures]
     chosen = next(i for _, i in names if i == "scaling-ladder")
-    below = provenance(published, f"n = {len(names)} figures") + HTML.not_replayed()
+    below = provenance(published, f"n = {len(names)} figures") + note(
+        "Published figures come from the source documents and cannot be replayed."
+    )
 
     def draw(name: str) -> tuple[None, Markup]:
         return None, published_figure(published, name) + below

@@ -4,7 +4,6 @@ The sentences of every case stand in tests/golden/verdicts.txt.
 """
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 import pytest
 
@@ -20,6 +19,7 @@ from sauda.players import BAYESIAN, LAB, LISTENER, SERVED
 from sauda.records.schemas.base import Hashes, Interval, Metric, Row
 from sauda.records.store import Artifact, load
 from tests.support.golden import assert_golden, without_numbers
+from tests.support.measured import changed
 
 OPEN, RUSHED, CLASSIC, ROUND = (
     "bazaar/open-3", "bazaar/mute-3", "classic/single_deal", "arena/market_round"
@@ -195,8 +195,8 @@ def other_cases() -> Iterator[tuple[str, Verdict]]:
             else own
             for own in lab.data.rows
         ]
-        changed = replace(lab, data=lab.data.model_copy(update={"rows": rows}))
-        yield f"lab, {mean}", Verdict(without_numbers(facts.lab_sentence(changed)))
+        sentence = facts.lab_sentence(changed(lab, rows=rows))
+        yield f"lab, {mean}", Verdict(without_numbers(sentence))
     contrast = Row.model_construct(question="schedule")
     for gains in ([BELOW] * 2, [ABOVE] * 2, [BELOW, ABOVE], [ABOVE, UNCLEAR], [UNCLEAR]):
         rows = [contrast.model_copy(update={"difference": interval(*gain)}) for gain in gains]

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 from functools import partial
 from statistics import fmean
 from typing import Any
@@ -31,6 +30,7 @@ from sauda.records.kinds import training_runs
 from sauda.records.schemas.base import Interval, Row
 from sauda.records.store import Artifact, load, validate
 from tests.support.golden import assert_golden, plain
+from tests.support.measured import changed
 from tests.support.roles import role_run
 
 
@@ -219,8 +219,7 @@ def test_the_selectors_episodes_come_out_again_and_a_changed_record_is_told():
     mean = fmean(row.reward for row in rows)
     assert f"recorded {mean:.3f}, played now {mean:.3f}, n = {tab.SAMPLE} games." in ends
     curve = [row.model_copy(update={"expert": 2.0}) for row in selector.data.curve]
-    data = selector.data.model_copy(update={"curve": curve})
-    *_, told = tab.played_again(replace(selector, data=data), task)
+    *_, told = tab.played_again(changed(selector, curve=curve), task)
     assert "Not the same in expert." in told
 
 
