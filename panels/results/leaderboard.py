@@ -16,14 +16,7 @@ from panels.frames import NUMBERS, Table, grid
 from panels.measured import FILE as COMPARISON
 from panels.measured import FORM, LAB_FILE, bounds
 from panels.results import winners
-from panels.results.question import (
-    HTML,
-    OF_BEST,
-    Question,
-    Verdict,
-    side,
-    verdict_html,
-)
+from panels.results.question import HTML, OF_BEST, Question, Verdict, side, verdict_html
 from panels.results.winners import Entry, Field
 from panels.transcripts.view import columns, longest
 from panels.ui.components.moves import Moves

@@ -9,15 +9,7 @@ from env import TYPES
 from panels import frames
 from panels.frames import BOUND, Table
 from panels.measured import FORM, GAIN, series_role
-from panels.results.question import (
-    HTML,
-    Answer,
-    Measured,
-    Question,
-    Verdict,
-    grades_figure,
-    side,
-)
+from panels.results.question import HTML, Answer, Measured, Question, Verdict, grades_figure, side
 from panels.ui.html import SAY
 from panels.ui.look import table
 from panels.ui.provenance import provenance

@@ -87,8 +87,7 @@ def verdict(comparison: Artifact) -> Verdict:
     gains = whole_gains(comparison)
     if not gains:
         return Verdict(
-            "Not measured yet for Sauda, the model that this page serves.",
-            (no_row(comparison),),
+            "Not measured yet for Sauda, the model that this page serves.", (no_row(comparison),)
         )
     sides = {task: side(gain.interval) for task, gain in gains.items()}
     opening = "No" if "below" in sides.values() else "Not shown"

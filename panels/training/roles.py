@@ -14,22 +14,12 @@ from markupsafe import Markup
 from panels.frames import Table, lay_out, names_its_price, plain
 from panels.training.curves import curve, line_chart
 from panels.ui.html import SAY, macros
-from panels.ui.look import (
-    QUIET,
-    badge,
-    line_style,
-    table,
-    with_minus_signs,
-)
+from panels.ui.look import QUIET, badge, line_style, table, with_minus_signs
 from panels.ui.provenance import load_or_say, provenance, sources
 from panels.ui.terms import term
 from panels.ui.wiring import Updates, fill_on_opening
 from sauda.experiments.role_play import FILE as SAID_FILE
-from sauda.experiments.role_play import (
-    contrasts_of,
-    contrasts_verdict,
-    price_verdict,
-)
+from sauda.experiments.role_play import contrasts_of, contrasts_verdict, price_verdict
 from sauda.experiments.runs import (
     NAMES,
     ROLES_FILE,

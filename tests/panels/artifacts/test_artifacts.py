@@ -8,12 +8,7 @@ import pytest
 
 from panels import artifacts
 from panels.artifacts import ADDRESS, LOCAL, PROGRAMS, listing, on_the_hub
-from sauda.experiments.speeds import (
-    LoadTest,
-    latency,
-    load_cells,
-    memory_growth,
-)
+from sauda.experiments.speeds import LoadTest, latency, load_cells, memory_growth
 from sauda.records.kinds import FILES
 from sauda.records.store import ROOT
 from sauda.serve.mcp import TOOLS
