@@ -6,7 +6,6 @@ and then a job to book them, or another lab's block to bid for it.
 
 from collections import Counter
 from collections.abc import Container, Iterator, Sequence
-from itertools import pairwise
 
 from markupsafe import Markup
 
@@ -324,7 +323,7 @@ def calendar(game: ArenaGame) -> Markup:
         HTML.job(job, names[job.job_id], words.due(job, market), market, over, arena.LATE)
         for job in obs.own.jobs
     ]
-    blocks = _blocks(obs, market.labs[session.LEARNER], over, _moved_last(game))
+    blocks = _blocks(obs, market.labs[session.LEARNER], over, _moved(game))
     title, facts = "Your jobs", "each bar ends at its deadline"
     own = HTML.section(title, facts, "sauda-own", jobs, market, over) + blocks
     return HTML.calendar(market, market.queue.count(session.LEARNER), over, own)
@@ -334,7 +333,7 @@ def others(game: ArenaGame) -> Markup:
     """The other labs' blocks over the same rounds, and what the marks mean."""
     obs = game.observation
     labs = [lab for name, lab in obs.market.labs.items() if name != session.LEARNER]
-    moved = _moved_last(game)
+    moved = _moved(game)
     blocks = Markup("").join(_blocks(obs, lab, game.over, moved) for lab in labs)
     return HTML.others(obs.market, game.over, blocks, MARKS.values())
 
@@ -344,13 +343,10 @@ def reel(task_name: str, seed: int, player: str) -> Markup:
 
     Each says what was done, and marks the blocks that changed hands or were booked by it.
     """
-    games = [session.start(task_name, seed)]
-    while not games[-1].over:
-        games.append(session.step(games[-1], player))
-    frames = []
-    for before, after in pairwise(games):
-        obs, moved = after.observation, _moved(before.observation.market, after.observation.market)
-        one = after.steps[-1]
+    game, frames = session.start(task_name, seed), []
+    while not game.over:
+        game = session.step(game, player)
+        obs, one, moved = game.observation, game.steps[-1], _moved(game)
         if not moved and one.action.action_type == "wait":
             continue
         labs = sorted(obs.market.labs.values(), key=lambda lab: lab.lab_id)
@@ -361,24 +357,19 @@ def reel(task_name: str, seed: int, player: str) -> Markup:
     return HTML.reel(frames)
 
 
-def _moved(before: arena.Market, after: arena.Market) -> set[str]:
-    """The blocks that changed hands or state between two markets."""
-    old = before.blocks
+def _moved(game: ArenaGame) -> set[str]:
+    """The blocks that changed hands or state by the last step and the answers to it."""
+    if not game.steps:
+        return set()
+    old = game.steps[-1].before.market.blocks
     return {
         name
-        for name, block in after.blocks.items()
+        for name, block in game.observation.market.blocks.items()
         if (block.owner_lab_id, block.status) != (old[name].owner_lab_id, old[name].status)
     }
 
 
-def _moved_last(game: ArenaGame) -> set[str]:
-    """The blocks that the last step and the answers to it moved."""
-    return _moved(game.steps[-1].before.market, game.observation.market) if game.steps else set()
-
-
-def _blocks(
-    obs: arena.Observation, lab: arena.Lab, over: bool, moved: Container[str] = ()
-) -> Markup:
+def _blocks(obs: arena.Observation, lab: arena.Lab, over: bool, moved: Container[str]) -> Markup:
     """One lab: its public facts, and its blocks in lanes; those that `moved` are marked."""
     market, is_own, bars = obs.market, lab.lab_id == session.LEARNER, []
     for name, block in sorted(market.blocks.items()):

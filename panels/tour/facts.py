@@ -5,8 +5,8 @@ Grades are told as the share of the best outcome that a game allows.
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import plotly.graph_objects as go
@@ -195,8 +195,7 @@ def grades_figure(comparison: Artifact) -> go.Figure:
     return figure.update_xaxes(tickformat=".0%")
 
 
-@dataclass(frozen=True)
-class Finding:
+class Finding(NamedTuple):
     """One result: a headline, and its figures as (label, mean, low, high), in rupees of 1,000."""
 
     headline: str

@@ -6,7 +6,6 @@ it, so that nothing moves.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import astuple
 from pathlib import Path
 
 import gradio as gr
@@ -96,7 +95,7 @@ def _build_story() -> None:
         ),
         sources(origins),
         HTML.findings(
-            [astuple(each) for each in facts.findings(comparison, worth, manners)],
+            facts.findings(comparison, worth, manners),
             sources([provenance(worth), provenance(manners), provenance(comparison)]),
         ),
         HTML.rewards(prompts, len(arena.COMPONENTS), sample(runs[-1]), agree, agreement.figures),
