@@ -45,13 +45,13 @@ def recorded() -> Mapping[str, tuple[Episode, Sequence[str]]]:
     return {game.policy: (from_json(game.as_json()), game.replies) for game in games}
 
 
-def rivals() -> list[tuple[str, str]]:
-    """Label and name of those who bargained with the same seller, as they stand in the record."""
-    return [
-        ("Before training" if name == BASE else capital(policy_label(name)), name)
+def rivals() -> dict[str, str]:
+    """The labels of those who bargained with the same seller, in the order of the record."""
+    return {
+        name: "Before training" if name == BASE else capital(policy_label(name))
         for name in recorded()
         if name != SERVED
-    ]
+    }
 
 
 def scene(rival: str = BASE, can_press: bool = True) -> Markup:
@@ -60,7 +60,7 @@ def scene(rival: str = BASE, can_press: bool = True) -> Markup:
     Without the buttons unless the visitor `can_press` them.
     """
     games = recorded()
-    rival = rival if rival in dict(map(reversed, rivals())) else BASE
+    rival = rival if rival in rivals() else BASE
     return draw(*games[SERVED], rival, *games[rival], can_press)
 
 
@@ -78,7 +78,6 @@ def draw(
     """
     (instance,) = game.final.private["nature"]
     item, ask = instance.item, game.turns[0].action.price
-    labels = {name: label for label, name in rivals()}
     return HTML.race(
         (goods(item.name), rupees(item.list_price), capital(item.name)),
         bubbles(game, SERVED, replies),
@@ -86,7 +85,7 @@ def draw(
         f"{share_of(game):.0%}",
         address_of(TASK, game.seed, HIDDEN, int(ask)) if can_press else "",
         (
-            labels[rival],
+            rivals()[rival],
             bubbles(other, rival, other_replies),
             SAY.rival_end(share_of(other), other.end),
         ),

@@ -111,7 +111,8 @@ def _build_race() -> None:
     """Lay out the duel and whom it can be compared with."""
     try:
         shown = Moves(duel.scene(), elem_id="tour-race")
-        artifact, choices = load(duel.FILE), duel.rivals()
+        artifact = load(duel.FILE)
+        choices = [(label, name) for name, label in duel.rivals().items()]
     except ArtifactError as error:
         gr.HTML(missing(error) + HTML.no_duel())
         return

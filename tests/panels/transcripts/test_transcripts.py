@@ -170,8 +170,8 @@ def test_a_step_shows_that_many_moves_and_the_end_only_at_the_end(record):
 
 def test_the_address_of_a_pair_leads_back_to_it(record):
     pair = record.data.tasks[1].chosen[0]
-    named = pair_in_address(record, record.data.tasks[1].task, pair.why)
-    assert find_pair(record, named) == (record.data.tasks[1].task, pair)
+    assert find_pair(record, pair_in_address(record, pair)) == pair
+    assert pair_in_address(record, find_pair(record, {})) == {}
 
 
 def test_both_games_come_out_of_their_replies_as_recorded_and_a_changed_record_is_told(record):
