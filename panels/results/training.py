@@ -302,14 +302,15 @@ def wrapper_answer(comparison: Artifact) -> Answer:
         for wrapper in (STEERING, HONEST)
         for model in AROUND
     }
-    found = []
+    rows = []
     for task in market_tasks(comparison):
-        rows = rows_by_policy(comparison, task)
-        if f"{NULL}+{STEERING}" in rows:
-            found += [(label, rows[policy]) for policy, label in shown.items() if policy in rows]
-    rows = [
-        Measured(label, row.grade, series_role(row.policy), row.task, row.n) for label, row in found
-    ]
+        played = rows_by_policy(comparison, task)
+        if f"{NULL}+{STEERING}" in played:
+            rows += [
+                Measured(label, played[name].grade, series_role(name), task, played[name].n)
+                for name, label in shown.items()
+                if name in played
+            ]
     return Answer(
         wrapper_verdict(comparison),
         grades_figure(rows),
