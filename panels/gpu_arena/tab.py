@@ -290,7 +290,7 @@ AT_ONCE = (
 IN_TURN = ("step", "tick")
 
 
-def answer(page: Layout, visit: Visit | None, name: str, sent: object = None) -> Updates:
+def answer(page: Layout, visit: Visit | None, name: str, sent: object) -> Updates:
     """What a press changes on the page; a mistake is told where its button stands.
 
     `sent` is what the browser sent with it. The visit is kept where the game, the run or the advice

@@ -16,10 +16,11 @@ from panels.ui.html import SAY, macros
 from panels.ui.look import SERIES, line_style, style_figure
 from panels.ui.offers import ending
 from panels.ui.provenance import provenance
+from panels.ui.tables import points
 from sauda.games.transcript import from_json, in_words
 from sauda.players import BASE, LISTENER, buyer_name
 from sauda.records.kinds import ArtifactError, entry
-from sauda.records.schemas.base import Interval, Row
+from sauda.records.schemas.base import Row
 from sauda.records.store import Artifact, load
 
 HTML = macros("tour")
@@ -59,11 +60,10 @@ def gained(run: Artifact, comparison: Artifact) -> str:
         fault = f"artifacts/{comparison.file} lacks the run from reward alone on {TASK}"
         raise ArtifactError(fault, entry(comparison.file).command)
     gain = gain_on_same_seeds(comparison, TASK, after.policy, before.policy).gain
-    hundred = Interval(**{name: 100 * value for name, value in gain.as_json().items()})
     script, score = best_script(rows)
     planner = f"{rows[LISTENER].grade.mean:{PERCENT}}"
     return SAY.alone(
-        before, after, hundred, int(run.data.log[-1].games), run.data.seconds / 3600,
+        before, after, points(gain, "+.0f"), int(run.data.log[-1].games), run.data.seconds / 3600,
         (buyer_name(script), f"{score:{PERCENT}}"), planner,
     )  # fmt: skip
 

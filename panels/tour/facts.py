@@ -55,12 +55,9 @@ LAB_TASK = "arena/market_round"  # of the sentence about the lab
 CONTENDERS = (LEAVE, TUNED, BAYESIAN, LISTENER)  # of the figure
 
 
-def chain(stage: str = SERVED.removeprefix(f"{BASE}+")) -> list[Artifact]:
-    """The training runs from the base to `stage`, Sauda's last one, in the order of training.
-
-    Raises ArtifactError where a log is missing.
-    """
-    runs = [load(f"training/{stage}.json")]
+def chain() -> list[Artifact]:
+    """The training runs from the base to Sauda, in their order; ArtifactError without a log."""
+    runs = [load(f"training/{SERVED.removeprefix(f'{BASE}+')}.json")]
     while before := runs[0].data.init_adapter:
         runs.insert(0, load(f"training/{before.name}.json"))
     return runs

@@ -122,14 +122,11 @@ def moves_of(pair: ChosenPair) -> int:
     return max(len(record.moves) for record in (pair.before, pair.after))
 
 
-def pair_of_games(pair: ChosenPair, step: int | None = None) -> Markup:
-    """Both games of a seed after `step` moves each: item, limits, grades, and a card per game.
-
-    Without `step` the games are shown to their ends.
-    """
+def pair_of_games(pair: ChosenPair, step: int) -> Markup:
+    """Both games of a seed after `step` moves each: item, limits, grades, and a card per game."""
     records = {side: getattr(pair, side) for side in SIDES}
     played = {side: from_json(record.as_json()) for side, record in records.items()}
-    apart, step = differing(*played.values()), moves_of(pair) if step is None else step
+    apart = differing(*played.values())
     figures = [
         stat(f"{record.grade:z.0%}", f"scored {side}: {policy_label(record.policy)}")
         for side, record in records.items()
@@ -263,7 +260,7 @@ def _pairs(tab: gr.Tab) -> None:
     def show(pair: ChosenPair) -> Updates:
         task_name = pair.before.task
         return {
-            shown: pair_of_games(pair),
+            shown: pair_of_games(pair, moves_of(pair)),
             chosen_by: explain(artifact, task_name) + source,
             where: task_name,
             which: gr.Radio(choices(artifact, task_name), value=pair.why),
