@@ -19,7 +19,7 @@ from panels.ui.look import QUIET, heading, line_style, note, style_figure, table
 from panels.ui.offers import curve
 from panels.ui.provenance import load_or_say, offer_again, provenance, side_by_side
 from panels.ui.tables import points, with_interval
-from panels.ui.terms import capital
+from panels.ui.terms import capital, term
 from panels.ui.wiring import (
     Updates,
     bound,
@@ -53,7 +53,6 @@ TO_THE_PITCH = """() => {
     field.focus({preventScroll: true});
     return [];
 }"""
-RULE = arena.LONGEST_MESSAGE, arena.URGENT_WITHIN  # characters of a pitch; rounds that are close
 Games = Mapping[int, ShownGame]  # recorded games by seed
 EXAMPLE = "evidence_first"
 LIE = 4  # that is added to a true number
@@ -110,6 +109,7 @@ def _rounds(judged: Artifact, tab: gr.Tab) -> None:
         yield from rounds_again(games[chosen])
 
     source = provenance(judged, "the best, the median and the worst game of the adapting advocate")
+    form = HTML.write_a_pitch(arena.LONGEST_MESSAGE, arena.URGENT_WITHIN)
     offer_again(f"play these {ROUNDS} rounds again, now", play_again, [seed], "judge-rounds")
     address = lay_out_address("judge", PART, ("seed", "round"), tab)
 
@@ -117,7 +117,7 @@ def _rounds(judged: Artifact, tab: gr.Tab) -> None:
         game, index = games[chosen], int(number) - 1
         return {
             shown: recorded_round(game, index) + source,
-            totals: trend(game, index) + HTML.write_a_pitch(*RULE),
+            totals: trend(game, index) + form,
             known: knowledge(chosen, index),
             pitch: gr.Textbox(placeholder=example_pitch(chosen, index)),
             address.shown: in_address(named_in_address(first, chosen, index)),
@@ -146,7 +146,7 @@ def find_round(games: Games, query: Mapping[str, str]) -> tuple[int, int]:
 
 
 def _pickers(judged: Artifact, games: Games) -> tuple[gr.Dropdown, gr.Slider]:
-    """Which game, and which of its"""
+    """Which game, and which of its rounds."""
     choices = [
         (f"{game.why} of {judged.config['episodes']} seeds: {game.wins} rounds won,"
          f" the control {game.control_wins}", seed)
@@ -456,7 +456,8 @@ def advocates_table(judged: Artifact) -> Markup:
     )  # fmt: skip
     rows = [
         (
-            HTML.advocate(row), f"{row.n:,}", with_interval(row.win_rate, FORM),
+            term(row.advocate.replace("_", " "), row.advocate) + note(row.label),
+            f"{row.n:,}", with_interval(row.win_rate, FORM),
             with_interval(row.difference, GAIN), f"{row.total.mean:.2f}", f"{row.lies:.2f}",
         )
         for row in sorted(judged.data.rows, key=lambda row: -row.win_rate.mean)

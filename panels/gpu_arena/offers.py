@@ -135,16 +135,10 @@ def _offer(obs: arena.Observation, offer: arena.Offer) -> Markup:
     gives = words.goods(obs.market, offer.offered_blocks, offer.payment)
     asks = words.goods(obs.market, offer.requested_blocks, offer.ask)
     title = f"{f'You offer {lab}' if is_own else f'{lab} offers'} {gives} for {asks}"
+    worth = HTML.worth(*words.worth(obs, *sides, money))
     said = words.with_names(obs.market, offer.message, words.job_names(obs.own.jobs))
     told = capital(words.told_price(obs, offer)) if is_own else ""
-    return HTML.offer(offer, is_own, title, explain(obs, *sides, money), said, told)
-
-
-def explain(
-    obs: arena.Observation, given: Sequence[str], received: Sequence[str], money: float
-) -> Markup:
-    """What a trade gives and costs the lab, with its worth in colour."""
-    return HTML.worth(*words.worth(obs, given, received, money))
+    return HTML.offer(offer, is_own, title, worth, said, told)
 
 
 def take(label: str, action: Mapping[str, Any], press: str = "take") -> Markup:
@@ -173,7 +167,7 @@ def _pools(obs: arena.Observation) -> Markup:
                 pool.coalition_id,
             ),
             state(pool),
-            capital(words.block_list(obs.market, pool.commitments)) if pool.commitments else "–",
+            capital(words.goods(obs.market, pool.commitments)) if pool.commitments else "–",
             f"{pool.share:.0%}",
         )
         for pool in pools
@@ -204,7 +198,7 @@ def deal(visit: Visit) -> Markup:
     if not (give or want):
         return Markup("")
     price, to = _paid(fields), recipient(obs, fields)
-    worth_of = explain(obs, give, want, -price)
+    worth_of = HTML.worth(*words.worth(obs, give, want, -price))
     hint = words.suggested_price(obs, to, give, want) if to else None
     if hint is None:
         return worth_of

@@ -79,7 +79,7 @@ def policy_of(name: str, visitor: Visitor) -> Policy:
 
     Raises ValueError on an unknown name, StillLoading, and NotReady where a model cannot be loaded.
     """
-    if not isinstance(name, str) or name not in players():
+    if name not in players():
         raise ValueError(f"the policies of lab_0 are {', '.join(players())}")
     if name in LABS:
         return LABS[name]
@@ -110,10 +110,11 @@ def badge(name: str, task: str) -> Markup:
         about = "A small language model that chooses among the planner lab’s options"
         if row:
             about += f"; the rules took {row.valid:.0%} of its {row.actions:,} actions"
-    query = urlencode({"tab": "results", "part": ARENA_QUESTION.name})
-    again = reproduce.link_to(ARENA_QUESTION.name, reproduce.key(Cell(task, name)), "Reproduce")
+    query = {"tab": "results", "part": ARENA_QUESTION.name}
+    again = query | {reproduce.AGAIN: reproduce.key(Cell(task, name))}
+    queries = [urlencode(each, safe="/") for each in (query, again)]
     grade = with_interval(row.grade, "z.1%") if row else ""
-    return HTML.badge(name, about, row, grade, short(task), query, again)
+    return HTML.badge(name, about, row, grade, short(task), *queries)
 
 
 # The first world ---------------------------------------------------------------------------------

@@ -24,7 +24,7 @@ from panels.ui.look import QUEUED, QUIET_UNCHECKED, folded, note, trouble
 from panels.ui.resume import TabStore
 from panels.ui.terms import task_about, task_title
 from panels.ui.visitor import CALLER, visitor_of, visitor_of_event
-from panels.ui.wiring import Updates, in_address, named, read_query
+from panels.ui.wiring import Updates, in_address, named, read_query, region
 from sauda.llm.types import ReplyError
 from sauda.policies import LABS
 from sauda.records.seeds import draw_seed, whole_seed
@@ -68,7 +68,8 @@ def table(visit: Visit) -> Markup:
     """The visitor's credits, the offers, and the sentence of an offer."""
     obs = visit.game.observation
     sentence = "" if visit.game.over else offers.sentence(visit)
-    return HTML.table(view.credits(obs), offers.offers(obs), sentence)
+    listed = region("arena-offers", offers.offers(obs))
+    return view.credits(obs) + listed + region("arena-sentence", sentence)
 
 
 def floor(visit: Visit) -> Markup:
@@ -289,7 +290,7 @@ AT_ONCE = (
 IN_TURN = ("step", "tick")
 
 
-def answer(page: Layout, visit: Visit | None, name: str, sent: object = None) -> Updates:
+def answer(page: Layout, visit: Visit | None, name: str, sent: object) -> Updates:
     """What a press changes on the page; a mistake is told where its button stands.
 
     `sent` is what the browser sent with it. The visit is kept where the game, the run or the advice

@@ -6,7 +6,6 @@ and then a job to book them, or another lab's block to bid for it.
 
 from collections import Counter
 from collections.abc import Container, Iterator, Sequence
-from itertools import pairwise
 
 from markupsafe import Markup
 
@@ -219,7 +218,7 @@ def tell_missed(game: ArenaGame) -> str:
     if trade is None:
         return "No single trade that another lab would have taken was missed."
     gives, gets = (
-        [words.block_list(market, ids)] if ids else [] for ids in (trade.given, trade.received)
+        [words.goods(market, ids)] if ids else [] for ids in (trade.given, trade.received)
     )
     (gives if trade.payment > 0 else gets).append(f"{abs(trade.payment):.0f} credits")
     lab = words.lab_name(market, trade.lab_id)
@@ -256,7 +255,7 @@ def _effects(game: ArenaGame) -> Markup:
 
     def tell(one: Effect) -> str:
         verb = "raised" if one.change > 0 else "lowered"
-        blocks = words.block_list(market, one.block_ids)
+        blocks = words.goods(market, one.block_ids)
         return f"{verb} its price of {blocks} by {abs(one.change):.1f}"
 
     rows = [
@@ -270,7 +269,8 @@ def _effects(game: ArenaGame) -> Markup:
         if one.change
     ]
     if not rows:
-        return HTML.no_effect() if effects else Markup("")
+        told = Markup("<p>None of your messages changed what a lab wanted.</p>")
+        return told if effects else Markup("")
     heads = ("round", "heard by", "what you said", "what it did")
     return table(heads, rows, "llll", caption="What your messages did")
 
@@ -278,7 +278,9 @@ def _effects(game: ArenaGame) -> Markup:
 def _players(rows: list[Standing]) -> Markup:
     shown = [
         (
-            term(SCRIPTS[row.name], row.name) if row.name in LABS else HTML.you(row.name),
+            term(SCRIPTS[row.name], row.name)
+            if row.name in LABS
+            else Markup('<b class="sauda-you">{}</b>').format(row.name),
             f"{row.utility:.1f}",
             f"{row.grade:+z.3f}",
             f"{row.reward:+z.3f}",
@@ -321,8 +323,9 @@ def calendar(game: ArenaGame) -> Markup:
         HTML.job(job, names[job.job_id], words.due(job, market), market, over, arena.LATE)
         for job in obs.own.jobs
     ]
-    blocks = _blocks(obs, market.labs[session.LEARNER], over, _moved_last(game))
-    own = HTML.own_jobs(jobs, market, over) + blocks
+    blocks = _blocks(obs, market.labs[session.LEARNER], over, _moved(game))
+    title, facts = "Your jobs", "each bar ends at its deadline"
+    own = HTML.section(title, facts, "sauda-own", jobs, market, over) + blocks
     return HTML.calendar(market, market.queue.count(session.LEARNER), over, own)
 
 
@@ -330,7 +333,7 @@ def others(game: ArenaGame) -> Markup:
     """The other labs' blocks over the same rounds, and what the marks mean."""
     obs = game.observation
     labs = [lab for name, lab in obs.market.labs.items() if name != session.LEARNER]
-    moved = _moved_last(game)
+    moved = _moved(game)
     blocks = Markup("").join(_blocks(obs, lab, game.over, moved) for lab in labs)
     return HTML.others(obs.market, game.over, blocks, MARKS.values())
 
@@ -340,13 +343,10 @@ def reel(task_name: str, seed: int, player: str) -> Markup:
 
     Each says what was done, and marks the blocks that changed hands or were booked by it.
     """
-    games = [session.start(task_name, seed)]
-    while not games[-1].over:
-        games.append(session.step(games[-1], player))
-    frames = []
-    for before, after in pairwise(games):
-        obs, moved = after.observation, _moved(before.observation.market, after.observation.market)
-        one = after.steps[-1]
+    game, frames = session.start(task_name, seed), []
+    while not game.over:
+        game = session.step(game, player)
+        obs, one, moved = game.observation, game.steps[-1], _moved(game)
         if not moved and one.action.action_type == "wait":
             continue
         labs = sorted(obs.market.labs.values(), key=lambda lab: lab.lab_id)
@@ -357,24 +357,19 @@ def reel(task_name: str, seed: int, player: str) -> Markup:
     return HTML.reel(frames)
 
 
-def _moved(before: arena.Market, after: arena.Market) -> set[str]:
-    """The blocks that changed hands or state between two markets."""
-    old = before.blocks
+def _moved(game: ArenaGame) -> set[str]:
+    """The blocks that changed hands or state by the last step and the answers to it."""
+    if not game.steps:
+        return set()
+    old = game.steps[-1].before.market.blocks
     return {
         name
-        for name, block in after.blocks.items()
+        for name, block in game.observation.market.blocks.items()
         if (block.owner_lab_id, block.status) != (old[name].owner_lab_id, old[name].status)
     }
 
 
-def _moved_last(game: ArenaGame) -> set[str]:
-    """The blocks that the last step and the answers to it moved."""
-    return _moved(game.steps[-1].before.market, game.observation.market) if game.steps else set()
-
-
-def _blocks(
-    obs: arena.Observation, lab: arena.Lab, over: bool, moved: Container[str] = ()
-) -> Markup:
+def _blocks(obs: arena.Observation, lab: arena.Lab, over: bool, moved: Container[str]) -> Markup:
     """One lab: its public facts, and its blocks in lanes; those that `moved` are marked."""
     market, is_own, bars = obs.market, lab.lab_id == session.LEARNER, []
     for name, block in sorted(market.blocks.items()):
@@ -413,7 +408,7 @@ def fault(obs: arena.Observation, action: arena.Action, result: arena.Result) ->
     if job and result.code == "insufficient_capacity":
         return (
             f"{name} takes all its {job.gpu_hours_required} GPU-hours in one booking, and there"
-            f" are {sum(_hours(obs, job, blocks))} in {words.block_list(market, blocks)}"
+            f" are {sum(_hours(obs, job, blocks))} in {words.goods(market, blocks)}"
         )
     return f"the rules refuse this: {words.readable(obs, result.message)}"
 
@@ -442,7 +437,7 @@ def preview(game: ArenaGame, block_ids: Sequence[str]) -> Markup:
         raise IllegalAction(f"there is no block {unknown[0]:.40} on the calendar")
     if not block_ids:
         return note("No block is chosen.")
-    chosen = capital(words.block_list(obs.market, block_ids))
+    chosen = capital(words.goods(obs.market, block_ids))
     return HTML.preview(chosen, [_outlook(game, job, block_ids) for job in obs.open_jobs])
 
 

@@ -9,14 +9,12 @@ what the lab itself may see.
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from math import ceil
-from types import MappingProxyType
 
 from env import arena
 from env.arena.broker import belief, broker, price
 from panels.ui.terms import from_one, list_names
 from sauda.games.arena_words import action_in_words
 
-NO_JOBS: Mapping[str, str] = MappingProxyType({})
 _BLOCK = re.compile(r"b_(\d+)_(\d+)")
 _IDS = re.compile(r"\b(?:(?:offer|block|coalition) )?(b_\d+_\d+|j_\d+_\w+|[oc]_\d+|lab_\d+)\b")
 _NUMBERED = {"o": "offer", "c": "pool"}
@@ -81,13 +79,11 @@ def _maker_and_number(block_id: str) -> tuple[str, int]:
     return (f"lab_{match[1]}", int(match[2]) + 1) if match else ("", 0)
 
 
-def block_list(market: arena.Market, block_ids: Iterable[str]) -> str:
-    """Blocks as a list in a sentence, in the order of their labs and numbers."""
-    return goods(market, block_ids, 0)
+def goods(market: arena.Market, block_ids: Iterable[str], credits: float = 0) -> str:
+    """One side of a trade: blocks and credits as a list in a sentence; "nothing" for none.
 
-
-def goods(market: arena.Market, block_ids: Iterable[str], credits: float) -> str:
-    """One side of a trade: blocks and credits as a list in a sentence; "nothing" for none."""
+    The blocks stand in the order of their labs and numbers.
+    """
     named = [block_name(market, block_id) for block_id in sorted(block_ids)]
     return list_names([*named, *([amount(credits)] if credits else [])]) or "nothing"
 
@@ -113,7 +109,7 @@ def readable(obs: arena.Observation, text: str) -> str:
     return with_names(obs.market, from_one(text), job_names(obs.own.jobs))
 
 
-def with_names(market: arena.Market, text: str, jobs: Mapping[str, str] = NO_JOBS) -> str:
+def with_names(market: arena.Market, text: str, jobs: Mapping[str, str]) -> str:
     """A text with the page's names in place of ids; `jobs` are the names of known jobs by id."""
 
     def name_of(match: re.Match[str]) -> str:
@@ -146,7 +142,7 @@ def tell_action(obs: arena.Observation, agent: str, action: arena.Action | arena
     elif kind == "reject_offer" and offer and offer.from_lab_id == agent:
         words = f"withdraws {readable(obs, action.offer_id)}"
     elif kind in _BLOCKS_ALONE and not (is_own and kind == "allocate_to_job"):
-        words = f"{_BLOCKS_ALONE[kind]} {block_list(market, action.block_ids)}"
+        words = f"{_BLOCKS_ALONE[kind]} {goods(market, action.block_ids)}"
     else:
         known = action if is_own else action._replace(job_id=None)
         words = readable(obs, action_in_words(known._replace(message="")))
@@ -294,7 +290,7 @@ def worth(
 
     def side(blocks: Sequence[str], worth_of: float, credits: float) -> str:
         valued = "" if is_swap else f" (worth {worth_of:z.1f} to your jobs)"
-        parts = [f"{block_list(obs.market, blocks)}{valued}"] if blocks else []
+        parts = [f"{goods(obs.market, blocks)}{valued}"] if blocks else []
         parts += [f"{credits:.2f} credits"] if credits > 0 else []
         return list_names(parts) or "nothing"
 
@@ -370,10 +366,10 @@ def told_price(obs: arena.Observation, offer: arena.Offer) -> str:
         return f"{named} is void, because a block of it is gone"
     if offer.requested_blocks:
         return (
-            f"{lab} has not answered your bid for {block_list(obs.market, offer.requested_blocks)}:"
+            f"{lab} has not answered your bid for {goods(obs.market, offer.requested_blocks)}:"
             " it wants more, and names its price only to a bid of at least a quarter of it"
         )
-    return f"{lab} has not taken {block_list(obs.market, offer.offered_blocks)} at this price"
+    return f"{lab} has not taken {goods(obs.market, offer.offered_blocks)} at this price"
 
 
 def _find_counter(obs: arena.Observation, offer: arena.Offer) -> float:

@@ -11,7 +11,7 @@ from pandas.io.formats.style import Styler
 
 from panels.frames import Table
 from panels.results.question import HTML, Answer, Part, Question
-from panels.ui.look import SERIES, line_style, style_figure, table, trouble
+from panels.ui.look import SERIES, line_style, note, style_figure, table
 from panels.ui.provenance import provenance
 from panels.ui.tables import MISSING, with_interval
 from panels.ui.terms import in_words
@@ -215,17 +215,9 @@ _CODE = re.compile("`([^`]+)`")
 SYSTEMS = {"bazaar": "Haggling buyer", "arena": "GPU arena", "agreemate": "AgreeMate"}
 
 
-def published_rows(published: Artifact, figure_id: str) -> list[dict]:
-    """The rows of a published figure by its columns."""
-    figure = next(figure for figure in published.data.figures if figure.id == figure_id)
-    return [dict(zip(figure.columns, row, strict=True)) for row in figure.rows]
-
-
 def published_figure(published: Artifact, figure_id: str) -> Markup:
     """One published figure as a table, with its source, n and caveat."""
-    figure = next((f for f in published.data.figures if f.id == figure_id), None)
-    if figure is None:
-        return trouble(ValueError(f"no published figure {figure_id!r:.40}"))
+    figure = next(each for each in published.data.figures if each.id == figure_id)
     are_numbers = [
         all(isinstance(cell, int | float | None) for cell in column)
         for column in zip(*figure.rows, strict=True)
@@ -243,7 +235,9 @@ def list_reported(published: Artifact) -> Part:
     figures = sorted(published.data.figures, key=lambda figure: order.index(figure.system))
     names = [(f"{SYSTEMS[each.system]}: {in_words(each.title)}", each.id) for each in figures]
     chosen = next(i for _, i in names if i == "scaling-ladder")
-    below = provenance(published, f"n = {len(names)} figures") + HTML.not_replayed()
+    below = provenance(published, f"n = {len(names)} figures") + note(
+        "Published figures come from the source documents and cannot be replayed."
+    )
 
     def draw(name: str) -> tuple[None, Markup]:
         return None, published_figure(published, name) + below
@@ -276,4 +270,4 @@ def else_answer(
 
 
 FILES = (SELLER_FILE, LANGUAGE_FILE, REPRODUCTION, PUBLISHED)
-ELSE = Question(NAME, "Everything else", FILES, else_answer, names=())
+ELSE = Question(NAME, "Everything else", FILES, else_answer)

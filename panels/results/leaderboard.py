@@ -16,14 +16,7 @@ from panels.frames import NUMBERS, Table, grid
 from panels.measured import FILE as COMPARISON
 from panels.measured import FORM, LAB_FILE, bounds
 from panels.results import winners
-from panels.results.question import (
-    HTML,
-    OF_BEST,
-    Question,
-    Verdict,
-    side,
-    verdict_html,
-)
+from panels.results.question import HTML, OF_BEST, Question, Verdict, side, verdict_html
 from panels.results.winners import Entry, Field
 from panels.transcripts.view import columns, longest
 from panels.ui.components.moves import Moves
@@ -170,12 +163,6 @@ def cut(name: str) -> str:
     return name if len(name) <= FITS else f"{name[: FITS - 1]}…"
 
 
-def standings(task: str) -> tuple[Standing, Standing]:
-    """How agents and how people stand at a task under today's rules; raises Unavailable."""
-    rules = rules_of(task)
-    return own_board().rank(task, rules), own_board().rank(task, rules, person=True)
-
-
 def numbers(entries: Sequence[HiddenEntry], measured: Sequence[Entry]) -> Table:
     """The numbers of the figure, with the seconds per move of what was entered."""
     rows = [(name_with_kind(e), e.n, e.grade, e.pace) for e in entries]
@@ -192,9 +179,9 @@ def name_with_kind(entry: HiddenEntry) -> str:
 
 def show(task: str, measured: Measurements) -> dict[str, Any]:
     """What the part shows of a task, by the name of the component."""
-    rows = measured.references.get(task, ())
+    rows, rules, problem = measured.references.get(task, ()), rules_of(task), Markup("")
     try:
-        (now, people), problem = standings(task), Markup("")
+        now, people = (own_board().rank(task, rules, person=person) for person in (False, True))
     except Unavailable as error:
         now, people, problem = Standing(task), Standing(task), trouble(error)
     entries = [*now.entries, *people.entries]

@@ -9,15 +9,7 @@ from env import TYPES
 from panels import frames
 from panels.frames import BOUND, Table
 from panels.measured import FORM, GAIN, series_role
-from panels.results.question import (
-    HTML,
-    Answer,
-    Measured,
-    Question,
-    Verdict,
-    grades_figure,
-    side,
-)
+from panels.results.question import HTML, Answer, Measured, Question, Verdict, grades_figure, side
 from panels.ui.html import SAY
 from panels.ui.look import table
 from panels.ui.provenance import provenance
@@ -133,9 +125,7 @@ def optimum_answer(gap: Artifact, tried: Artifact) -> Answer:
     )
 
 
-OPTIMUM = Question(
-    "optimum", "How far from the optimum?", (GAP, EXPLOITS_FILE), optimum_answer, names=()
-)
+OPTIMUM = Question("optimum", "How far from the optimum?", (GAP, EXPLOITS_FILE), optimum_answer)
 
 
 # What words are worth ----------------------------------------------------------------------------
@@ -194,4 +184,4 @@ def words_answer(worth: Artifact) -> Answer:
     )
 
 
-WORDS = Question("words", "What are words worth?", (WORDS_FILE,), words_answer, names=())
+WORDS = Question("words", "What are words worth?", (WORDS_FILE,), words_answer)

@@ -81,17 +81,7 @@ def people_answer(
     )
 
 
-PEOPLE = Question(
-    "people",
-    "Do free words count?",
-    (
-        "people.json",
-        "ear.json",
-        "likeness.json",
-        "manners.json",
-        "simplest.json",
-        "customers.json",
-    ),
-    people_answer,
-    names=(),
-)
+FILES = (
+    "people.json", "ear.json", "likeness.json", "manners.json", "simplest.json", "customers.json",
+)  # fmt: skip
+PEOPLE = Question("people", "Do free words count?", FILES, people_answer)

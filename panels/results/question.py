@@ -145,7 +145,7 @@ class Answer:
     """What a question shows: a verdict, one figure with its numbers, rows to replay, details."""
 
     verdict: Verdict | None
-    figure: go.Figure | Markup | None = None
+    figure: go.Figure | None = None
     caption: Markup | str = ""
     rows: Sequence[Measured] = ()
     what: str = "policy"  # heads the column of policies or steps
@@ -170,7 +170,6 @@ class Question:
     files: Sequence[str] = ()
     answer: Callable[..., Answer] | None = None
     build: Callable[[gr.Tab], None] | None = None
-    names: Sequence[str] = ("task", reproduce.AGAIN)  # of the values in its address, if any
 
 
 def section(question: Question, tab: gr.Tab) -> None:
@@ -187,9 +186,10 @@ def section(question: Question, tab: gr.Tab) -> None:
         return
     answer = question.answer(*(artifact for artifact, _ in loaded))
     name, (above, below) = question.name, _in_words(question.name, answer)
-    address = lay_out_address("results", name, question.names, tab) if question.names else None
+    named = ("task", reproduce.AGAIN) if answer.replayed else ()
+    address = lay_out_address("results", name, named, tab) if named else None
     values: Updates = {gr.HTML(): above}
-    if isinstance(answer.figure, go.Figure):
+    if answer.figure is not None:
         values[gr.Plot(show_label=False, elem_id=f"results-{name}-figure")] = answer.figure
     if below:
         values[gr.HTML()] = below
@@ -265,16 +265,11 @@ def _lay_out(
 
 
 def _in_words(name: str, answer: Answer) -> tuple[Markup, Markup]:
-    """What stands above a question's figure and below it; all above where the figure is HTML."""
+    """What stands above a question's figure and below it; all above where it has none."""
     above = region(
         f"results-{name}-verdict", verdict_html(answer.verdict) if answer.verdict else ""
     )
     below = [answer.caption, sources([provenance(each, answer.n) for each in answer.sources])]
-    below = Markup("").join(
-        [*below, *(folded(title, body) for title, body in answer.details.items())]
-    )
-    if isinstance(answer.figure, Markup):
-        above += region(f"results-{name}-figure", answer.figure)
-    if answer.figure is None or isinstance(answer.figure, Markup):
-        return above + below, Markup("")
-    return above, below
+    below += [folded(title, body) for title, body in answer.details.items()]
+    told = Markup("").join(below)
+    return (above, told) if answer.figure is not None else (above + told, Markup(""))

@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from statistics import fmean
-from urllib.parse import urlencode
 
 import gradio as gr
 from markupsafe import Markup
@@ -147,12 +146,6 @@ def build(
 
     form.click(reproduce, None, [result, address.shown], **PLAYS_AGAIN)
     return [form, result], show
-
-
-def link_to(part: str, row: str, words: str) -> Markup:
-    """A link that picks a row, by its `key`, in the question called `part`."""
-    query = urlencode({"tab": "results", "part": part, AGAIN: row}, safe="/")
-    return HTML.inpage(query, words)
 
 
 def play_row_again(rows: Rows, label: str) -> Iterator[Markup]:

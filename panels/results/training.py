@@ -42,7 +42,6 @@ from panels.ui.provenance import provenance
 from panels.ui.tables import WhiskerRow, whisker_rows
 from panels.ui.terms import capital, list_names, list_tasks, short, task_choices
 from sauda.experiments.comparison import PairedDifference
-from sauda.experiments.evaluate import ArenaRow, BazaarRow
 from sauda.llm.model import NULL
 from sauda.players import (
     BASE,
@@ -88,8 +87,7 @@ def verdict(comparison: Artifact) -> Verdict:
     gains = whole_gains(comparison)
     if not gains:
         return Verdict(
-            "Not measured yet for Sauda, the model that this page serves.",
-            (no_row(comparison),),
+            "Not measured yet for Sauda, the model that this page serves.", (no_row(comparison),)
         )
     sides = {task: side(gain.interval) for task, gain in gains.items()}
     opening = "No" if "below" in sides.values() else "Not shown"
@@ -223,7 +221,7 @@ def players_figure(
 
     A row says its games where they are not as many as Sauda's.
     """
-    rows = best_first(comparison, task)
+    rows = sorted(rows_by_policy(comparison, task).values(), key=lambda row: -row.grade.mean)
     usual = next((row.n for row in rows if row.policy == SERVED), None)
     lines = []
     for row in rows:
@@ -234,12 +232,6 @@ def players_figure(
             label = f"<b>{label}</b>" if row.policy == SERVED else label
             lines.append(WhiskerRow(label, row.grade, series_role(row.policy)))
     return whisker_rows({capital(f"the {short(task)}"): lines}, axis, form)
-
-
-def best_first(artifact: Artifact, task: str) -> list[BazaarRow | ArenaRow]:
-    """The rows of one task, the best grade first."""
-    rows = rows_by_policy(artifact, task).values()
-    return sorted(rows, key=lambda row: -row.grade.mean)
 
 
 def stages(artifact: Artifact) -> Part:
@@ -310,14 +302,15 @@ def wrapper_answer(comparison: Artifact) -> Answer:
         for wrapper in (STEERING, HONEST)
         for model in AROUND
     }
-    found = []
+    rows = []
     for task in market_tasks(comparison):
-        rows = rows_by_policy(comparison, task)
-        if f"{NULL}+{STEERING}" in rows:
-            found += [(label, rows[policy]) for policy, label in shown.items() if policy in rows]
-    rows = [
-        Measured(label, row.grade, series_role(row.policy), row.task, row.n) for label, row in found
-    ]
+        played = rows_by_policy(comparison, task)
+        if f"{NULL}+{STEERING}" in played:
+            rows += [
+                Measured(label, played[name].grade, series_role(name), task, played[name].n)
+                for name, label in shown.items()
+                if name in played
+            ]
     return Answer(
         wrapper_verdict(comparison),
         grades_figure(rows),

@@ -28,7 +28,7 @@ from panels.measured import (
 )
 from panels.results import evaluation
 from panels.results.evaluation import DRAWN
-from panels.results.everything_else import PUBLISHED, published_figure, published_rows
+from panels.results.everything_else import PUBLISHED, published_figure
 from panels.results.question import (
     HTML,
     Answer,
@@ -48,6 +48,7 @@ from panels.ui.provenance import provenance
 from panels.ui.tables import WhiskerRow, whisker_rows, with_interval
 from panels.ui.terms import capital, in_words, list_names, list_tasks, task_choices
 from sauda.experiments.evaluate import ArenaRow, BazaarRow
+from sauda.experiments.speeds import published_rows
 from sauda.players import (
     AUTARKY,
     BASE,

@@ -16,10 +16,11 @@ from panels.ui.html import SAY, macros
 from panels.ui.look import SERIES, line_style, style_figure
 from panels.ui.offers import ending
 from panels.ui.provenance import provenance
+from panels.ui.tables import points
 from sauda.games.transcript import from_json, in_words
 from sauda.players import BASE, LISTENER, buyer_name
 from sauda.records.kinds import ArtifactError, entry
-from sauda.records.schemas.base import Interval, Row
+from sauda.records.schemas.base import Row
 from sauda.records.store import Artifact, load
 
 HTML = macros("tour")
@@ -39,7 +40,12 @@ def build() -> None:
         with gr.Column(min_width=320):
             gr.Plot(curve(run, began), show_label=False, elem_id="tour-reward")
     cards = [
-        (games, SAY.habits(row), [_line(turn) for turn in game.turns], _ending(game))
+        (
+            games,
+            SAY.habits(row),
+            [_line(turn) for turn in game.turns],
+            ending(next(iter(game.final.table.past), None)),
+        )
         for games, row, game in moments(run)
     ]
     source = provenance(run, f"n = {run.data.checkpoint_evaluations[-1].n} games per checkpoint")
@@ -54,11 +60,10 @@ def gained(run: Artifact, comparison: Artifact) -> str:
         fault = f"artifacts/{comparison.file} lacks the run from reward alone on {TASK}"
         raise ArtifactError(fault, entry(comparison.file).command)
     gain = gain_on_same_seeds(comparison, TASK, after.policy, before.policy).gain
-    hundred = Interval(**{name: 100 * value for name, value in gain.as_json().items()})
     script, score = best_script(rows)
     planner = f"{rows[LISTENER].grade.mean:{PERCENT}}"
     return SAY.alone(
-        before, after, hundred, int(run.data.log[-1].games), run.data.seconds / 3600,
+        before, after, points(gain, "+.0f"), int(run.data.log[-1].games), run.data.seconds / 3600,
         (buyer_name(script), f"{score:{PERCENT}}"), planner,
     )  # fmt: skip
 
@@ -96,10 +101,6 @@ def moments(run: Artifact) -> list[tuple[int, Row, Episode]]:
     rows: Sequence[Row] = run.data.checkpoint_evaluations
     places = np.linspace(0, len(rows) - 1, min(MOMENTS, len(rows))).round().astype(int)
     return [(int(played[rows[i].step]), rows[i], from_json(rows[i].games[0])) for i in places]
-
-
-def _ending(game: Episode) -> str:
-    return ending(next(iter(game.final.table.past), None))
 
 
 def _line(turn: Turn) -> tuple[str, str]:

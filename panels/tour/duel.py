@@ -5,10 +5,8 @@ the same seller. How other buyers fared there is drawn from the record, and both
 can be played again live.
 """
 
-import csv
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cache
 from pathlib import Path
 
 from markupsafe import Markup
@@ -26,12 +24,15 @@ from sauda.experiments.duel import FILE, TASK
 from sauda.games.transcript import from_json, in_words
 from sauda.llm.types import ReplyError
 from sauda.players import BASE, SERVED, is_model, policy_label
+from sauda.records import read_table
 from sauda.records.kinds import ArtifactError
 from sauda.records.store import load
 
 HTML = macros("tour")
 WRITTEN = 40  # characters shown of a reply that is no move
 PRICE = re.compile(r"₹[\d,]*\d")
+_GLOSSES = read_table(Path(__file__).with_name("gloss.csv"))
+GLOSSES = {row["words"]: row["english"] for row in _GLOSSES}  # with "#" for each price
 Bubble = tuple[str, Markup, Markup, str]  # the seat, its face, the words, the words in English
 
 
@@ -44,13 +45,13 @@ def recorded() -> Mapping[str, tuple[Episode, Sequence[str]]]:
     return {game.policy: (from_json(game.as_json()), game.replies) for game in games}
 
 
-def rivals() -> list[tuple[str, str]]:
-    """Label and name of those who bargained with the same seller, as they stand in the record."""
-    return [
-        ("Before training" if name == BASE else capital(policy_label(name)), name)
+def rivals() -> dict[str, str]:
+    """The labels of those who bargained with the same seller, in the order of the record."""
+    return {
+        name: "Before training" if name == BASE else capital(policy_label(name))
         for name in recorded()
         if name != SERVED
-    ]
+    }
 
 
 def scene(rival: str = BASE, can_press: bool = True) -> Markup:
@@ -59,7 +60,7 @@ def scene(rival: str = BASE, can_press: bool = True) -> Markup:
     Without the buttons unless the visitor `can_press` them.
     """
     games = recorded()
-    rival = rival if rival in dict(map(reversed, rivals())) else BASE
+    rival = rival if rival in rivals() else BASE
     return draw(*games[SERVED], rival, *games[rival], can_press)
 
 
@@ -77,7 +78,6 @@ def draw(
     """
     (instance,) = game.final.private["nature"]
     item, ask = instance.item, game.turns[0].action.price
-    labels = {name: label for label, name in rivals()}
     return HTML.race(
         (goods(item.name), rupees(item.list_price), capital(item.name)),
         bubbles(game, SERVED, replies),
@@ -85,7 +85,7 @@ def draw(
         f"{share_of(game):.0%}",
         address_of(TASK, game.seed, HIDDEN, int(ask)) if can_press else "",
         (
-            labels[rival],
+            rivals()[rival],
             bubbles(other, rival, other_replies),
             SAY.rival_end(share_of(other), other.end),
         ),
@@ -124,15 +124,9 @@ def _said(turn: Turn, replies: Sequence[str]) -> tuple[Markup | str, str]:
 
 
 def gloss(words: str) -> str:
-    """A recorded line in English by `gloss.csv`, which has "#" for prices; "" where it lacks it."""
+    """A recorded line in English by GLOSSES; "" where they lack it."""
     prices = iter(PRICE.findall(words))
-    return re.sub("#", lambda _: next(prices), _glosses().get(PRICE.sub("#", words), ""))
-
-
-@cache
-def _glosses() -> Mapping[str, str]:
-    with Path(__file__).with_name("gloss.csv").open(encoding="utf-8", newline="") as file:
-        return {row["words"]: row["english"] for row in csv.DictReader(file)}
+    return re.sub("#", lambda _: next(prices), GLOSSES.get(PRICE.sub("#", words), ""))
 
 
 def scale(game: Episode) -> tuple[list[tuple[str, float, int]], tuple[str, str]]:

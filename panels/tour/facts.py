@@ -5,7 +5,8 @@ Grades are told as the share of the best outcome that a game allows.
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import plotly.graph_objects as go
@@ -54,12 +55,9 @@ LAB_TASK = "arena/market_round"  # of the sentence about the lab
 CONTENDERS = (LEAVE, TUNED, BAYESIAN, LISTENER)  # of the figure
 
 
-def chain(stage: str = SERVED.removeprefix(f"{BASE}+")) -> list[Artifact]:
-    """The training runs from the base to `stage`, Sauda's last one, in the order of training.
-
-    Raises ArtifactError where a log is missing.
-    """
-    runs = [load(f"training/{stage}.json")]
+def chain() -> list[Artifact]:
+    """The training runs from the base to Sauda, in their order; ArtifactError without a log."""
+    runs = [load(f"training/{SERVED.removeprefix(f'{BASE}+')}.json")]
     while before := runs[0].data.init_adapter:
         runs.insert(0, load(f"training/{before.name}.json"))
     return runs
@@ -125,7 +123,7 @@ def curve(runs: Sequence[Artifact], comparison: Artifact) -> go.Figure:
             xshift=6,  # a short stage's name reaches over the next one
         )
         began += minutes
-        ends += [(began, rows[name])] if (name := f"{BASE}+{stage_of(run)}") in rows else []
+        ends += [(began, rows[name])] if (name := f"{BASE}+{Path(run.file).stem}") in rows else []
     held = [
         {"grade": row.grade.mean, "grade_low": row.grade.low, "grade_high": row.grade.high,
          "grade_n": row.n}
@@ -143,11 +141,6 @@ def curve(runs: Sequence[Artifact], comparison: Artifact) -> go.Figure:
         yaxis2={"title": "loss", "domain": [0, 0.32], "rangemode": "tozero", "anchor": "x"},
     )
     return style_figure(figure, 420).update_layout(legend={"y": 1.04})
-
-
-def stage_of(run: Artifact) -> str:
-    """The name of the stage that a run ended with, such as "sft"."""
-    return run.file.removeprefix("training/").removesuffix(".json")
 
 
 def _title(stage: str) -> str:
@@ -199,8 +192,7 @@ def grades_figure(comparison: Artifact) -> go.Figure:
     return figure.update_xaxes(tickformat=".0%")
 
 
-@dataclass(frozen=True)
-class Finding:
+class Finding(NamedTuple):
     """One result: a headline, and its figures as (label, mean, low, high), in rupees of 1,000."""
 
     headline: str

@@ -6,7 +6,6 @@ it, so that nothing moves.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import astuple
 from pathlib import Path
 
 import gradio as gr
@@ -40,11 +39,12 @@ FOLDER = Path(__file__).parent
 
 def build() -> None:
     """Lay out the tab. Called inside a `gr.Tab`."""
-    gr.HTML(HTML.title() + _in_short())
+    gr.HTML(HTML.title() + _or_missing(_in_short))
     _build_race()
     _build(_build_story)
     reel = HTML.arena(arena_view.reel(arena_players.TASK, arena_players.SEED, EXPERT))
-    Moves(reel + _lie() + HTML.sections(), elem_classes="sauda-story")
+    lie = _or_missing(lambda: HTML.lie(*judge.with_one_lie()))
+    Moves(reel + lie + HTML.sections(), elem_classes="sauda-story")
 
 
 def _build(section: Callable[[], None]) -> None:
@@ -55,20 +55,17 @@ def _build(section: Callable[[], None]) -> None:
         gr.HTML(missing(error))
 
 
-def _lie() -> Markup:
-    """A pitch with one lie to catch, or what makes the record that is missing."""
+def _or_missing(made: Callable[[], Markup]) -> Markup:
+    """What is `made`, or what makes the record that it lacks."""
     try:
-        return HTML.lie(*judge.with_one_lie())
+        return made()
     except ArtifactError as error:
         return missing(error)
 
 
 def _in_short() -> Markup:
-    """Model, training time, hardware and cost, or what makes the log that is missing."""
-    try:
-        return HTML.about(facts.in_short(facts.chain()))
-    except ArtifactError as error:
-        return missing(error)
+    """Model, training time, hardware and cost."""
+    return HTML.about(facts.in_short(facts.chain()))
 
 
 def _build_story() -> None:
@@ -98,7 +95,7 @@ def _build_story() -> None:
         ),
         sources(origins),
         HTML.findings(
-            [astuple(each) for each in facts.findings(comparison, worth, manners)],
+            facts.findings(comparison, worth, manners),
             sources([provenance(worth), provenance(manners), provenance(comparison)]),
         ),
         HTML.rewards(prompts, len(arena.COMPONENTS), sample(runs[-1]), agree, agreement.figures),
@@ -114,7 +111,8 @@ def _build_race() -> None:
     """Lay out the duel and whom it can be compared with."""
     try:
         shown = Moves(duel.scene(), elem_id="tour-race")
-        artifact, choices = load(duel.FILE), duel.rivals()
+        artifact = load(duel.FILE)
+        choices = [(label, name) for name, label in duel.rivals().items()]
     except ArtifactError as error:
         gr.HTML(missing(error) + HTML.no_duel())
         return
@@ -143,9 +141,7 @@ def first_view(header: str, tabs: Sequence[str]) -> str:
     Without artifacts it is these alone: the Tour itself tells what is missing.
     """
     try:
-        main = (
-            HTML.title() + HTML.about(facts.in_short(facts.chain())) + duel.scene(can_press=False)
-        )
+        main = HTML.title() + _in_short() + duel.scene(can_press=False)
     except ArtifactError:
         main = ""
     css, script = (

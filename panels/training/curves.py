@@ -3,16 +3,17 @@
 A value of a log may be missing.
 """
 
-import csv
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
 import gradio as gr
 import plotly.graph_objects as go
+from plotly.colors import hex_to_rgb
 
 from env import ARENA_TASKS
 from panels.ui.look import (
@@ -28,6 +29,7 @@ from panels.ui.provenance import load_or_say
 from sauda.experiments.evaluate import BazaarRow
 from sauda.experiments.runs import TrainingRun
 from sauda.players import METHODS, TUNED
+from sauda.records import read_table
 from sauda.records.schemas.base import Interval
 from sauda.records.store import Artifact
 from sauda.statistics import moving_average
@@ -76,18 +78,15 @@ class Metric:
     noisy: bool  # drawn as points with a moving average; otherwise as one line
 
 
-def _metrics() -> dict[str, list[Metric]]:
-    """The curves of each stage in their order; "shared" are those by which runs are compared."""
-    metrics: dict[str, list[Metric]] = {}
-    with Path(__file__).with_name("metrics.csv").open(encoding="utf-8", newline="") as file:
-        for row in csv.DictReader(file):
-            flags = bool(row["log"]), bool(row["noisy"])
-            metric = Metric(row["name"], row["label"], row["unit"], *flags)
-            metrics.setdefault(row["stage"], []).append(metric)
-    return metrics
-
-
-METRICS = _metrics()
+METRICS = {  # of each stage in their order; "shared" are those by which runs are compared
+    stage: [
+        Metric(row["name"], row["label"], row["unit"], bool(row["log"]), bool(row["noisy"]))
+        for row in rows
+    ]
+    for stage, rows in groupby(
+        read_table(Path(__file__).with_name("metrics.csv")), itemgetter("stage")
+    )
+}
 METRICS |= {stage: METRICS[METHODS[stage]] for stage in METHODS.keys() - METRICS.keys()}
 REWARD, REWARD_STD = METRICS["grpo"][:2]
 EVALUATION = METRICS["distill"][1]
@@ -385,7 +384,8 @@ def _traces(log: Log, metric: Metric, view: View, at: Values, drawn: Values) -> 
         x, y = band(at, drawn, average(log, REWARD_STD, view.smoothing))
         yield {
             "x": x, "y": y, "mode": "lines", "fill": "toself", "line": {"width": 0},
-            "fillcolor": _faint(SERIES[log.role].light), "hoverinfo": "skip", "name": "std",
+            "fillcolor": f"rgba{(*hex_to_rgb(SERIES[log.role].light), 0.14)}",
+            "hoverinfo": "skip", "name": "std",
         }  # fmt: skip
     yield {
         "x": at, "y": drawable(raw, view.log and metric.log), "mode": "markers",
@@ -409,11 +409,6 @@ def evaluation_trace(rows: Sequence[Row], at: Values, style: Mapping[str, Any]) 
         "hovertemplate": "%{y:.0%} [%{customdata[0]:.0%}, %{customdata[1]:.0%}], "
         "%{customdata[2]} games<extra></extra>",
     }  # fmt: skip
-
-
-def _faint(colour: str) -> str:
-    red, green, blue = (int(colour[i : i + 2], 16) for i in (1, 3, 5))
-    return f"rgba({red}, {green}, {blue}, 0.14)"
 
 
 # All runs -----------------------------------------------------------------------------------------

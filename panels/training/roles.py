@@ -4,7 +4,8 @@ Published figures are AgreeMate's, of another model and other data.
 """
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 import gradio as gr
 import plotly.graph_objects as go
@@ -13,22 +14,12 @@ from markupsafe import Markup
 from panels.frames import Table, lay_out, names_its_price, plain
 from panels.training.curves import curve, line_chart
 from panels.ui.html import SAY, macros
-from panels.ui.look import (
-    QUIET,
-    badge,
-    line_style,
-    table,
-    with_minus_signs,
-)
+from panels.ui.look import QUIET, badge, line_style, table, with_minus_signs
 from panels.ui.provenance import load_or_say, provenance, sources
 from panels.ui.terms import term
 from panels.ui.wiring import Updates, fill_on_opening
 from sauda.experiments.role_play import FILE as SAID_FILE
-from sauda.experiments.role_play import (
-    contrasts_of,
-    contrasts_verdict,
-    price_verdict,
-)
+from sauda.experiments.role_play import contrasts_of, contrasts_verdict, price_verdict
 from sauda.experiments.runs import (
     NAMES,
     ROLES_FILE,
@@ -37,7 +28,7 @@ from sauda.experiments.runs import (
     cause_sentences,
     schedule_verdict,
 )
-from sauda.experiments.speeds import PublishedFigure
+from sauda.experiments.speeds import published_rows
 from sauda.players import policy_label
 from sauda.records.store import Artifact
 from sauda.train.roles import LEAST_SAID
@@ -50,7 +41,6 @@ COLUMNS = (
     "perplexity", "running mean of the loss", "memory, GiB",
 )  # fmt: skip
 Runs = Mapping[str, Artifact]  # by name, such as roles-buyer-control
-Figures = Mapping[str, PublishedFigure]  # by id
 
 # What roles say in games --------------------------------------------------------------------------
 
@@ -99,10 +89,10 @@ def rate_figure(runs: Runs, role: str) -> go.Figure:
     return line_chart(traces, "step", "learning rate", exponentformat="e")
 
 
-def published_figure(published: PublishedFigure) -> go.Figure:
+def published_figure(rows: Sequence[Mapping[str, Any]]) -> go.Figure:
     """AgreeMate's published curves of a role."""
     traces, hover = [], "update %{x}: %{y:.3f}<extra></extra>"
-    rows, style = list(_rows(published)), line_style("published")
+    style = line_style("published")
     for field, label, dash in (
         ("train_loss", "training", "solid"),
         ("eval_loss", "validation", "dot"),
@@ -115,10 +105,6 @@ def published_figure(published: PublishedFigure) -> go.Figure:
     return line_chart(traces, "update, published", title, rangemode="tozero")
 
 
-def _rows(figure: PublishedFigure) -> Iterator[dict]:
-    return (dict(zip(figure.columns, row, strict=True)) for row in figure.rows)
-
-
 def _pair(runs: Runs, role: str) -> Iterator[tuple[str, RoleRun, str]]:
     """The run of a role and its control, where they are there: label, run, series."""
     for suffix, label, series in (("", "schedule", "buyer"), ("-control", "control", "seller")):
@@ -129,10 +115,10 @@ def _pair(runs: Runs, role: str) -> Iterator[tuple[str, RoleRun, str]]:
 # Tables -------------------------------------------------------------------------------------------
 
 
-def run_table(runs: Runs, summary: PublishedFigure, again: PublishedFigure) -> Markup:
+def run_table(runs: Runs, published: Artifact) -> Markup:
     """Our runs and the published ones: speed, losses, perplexity, running mean and memory."""
     rows = [_run_row(name, run.data) for name, run in runs.items()]
-    rows += _published_rows(summary, again)
+    rows += _published_rows(published)
     return table(COLUMNS, rows, caption="Runs of roles, and AgreeMate's as published")
 
 
@@ -151,12 +137,11 @@ def _run_row(name: str, run: RoleRun) -> tuple[object, ...]:
     )
 
 
-def _published_rows(
-    summary: PublishedFigure, recomputed: PublishedFigure
-) -> Iterator[tuple[object, ...]]:
+def _published_rows(published: Artifact) -> Iterator[tuple[object, ...]]:
     """One row a role; perplexity and running mean as they follow, what was published behind."""
-    corrected = {row["role"]: row["ema_bias_corrected"] for row in _rows(recomputed)}
-    for row in _rows(summary):
+    again = published_rows(published, AGAIN)
+    corrected = {row["role"]: row["ema_bias_corrected"] for row in again}
+    for row in published_rows(published, SUMMARY):
         yield (
             Markup("AgreeMate {} {}").format(row["role"], badge("published")),
             f"{row['updates']:,}",
@@ -198,7 +183,6 @@ def build(tab: gr.Tab) -> None:
         return
     compared, published, *logs = (artifact for artifact, _ in loaded)
     runs = dict(zip(NAMES, logs, strict=True))
-    figures = {figure.id: figure for figure in published.data.figures}
     games, missing = load_or_say(SAID_FILE)
     above = gr.HTML()
     for table_ in _tables(compared, games, runs):
@@ -209,12 +193,13 @@ def build(tab: gr.Tab) -> None:
     caveat, below = gr.HTML(elem_id="training-role-caveat"), gr.HTML()
 
     def show(name: str) -> Updates:
-        theirs = figures[f"agreemate-curve-{name}"]
-        drawn = loss_figure(runs, name), rate_figure(runs, name), published_figure(theirs)
-        return {caveat: HTML.remarks([theirs]), **dict(zip(plots, drawn, strict=True))}
+        theirs = f"agreemate-curve-{name}"
+        figure = published_figure(published_rows(published, theirs))
+        drawn = loss_figure(runs, name), rate_figure(runs, name), figure
+        return {caveat: remarks(published, theirs), **dict(zip(plots, drawn, strict=True))}
 
     def fill(_: str) -> Updates:
-        first = {above: _above(compared, games, missing), below: _below(runs, figures, compared)}
+        first = {above: _above(compared, games, missing), below: _below(runs, published, compared)}
         return first | show(ROLES[0])
 
     role.change(show, role, [caveat, *plots], **QUIET)
@@ -253,12 +238,16 @@ def replies_of(runs: Runs) -> list[RoleReply]:
     ]
 
 
-def _below(runs: Runs, figures: Figures, compared: Artifact) -> Markup:
+def remarks(published: Artifact, *names: str) -> Markup:
+    """What the published figures of these ids mean, in their order."""
+    return HTML.remarks([each for each in published.data.figures if each.id in names])
+
+
+def _below(runs: Runs, published: Artifact, compared: Artifact) -> Markup:
     """All runs, their replies and commands."""
-    published = figures[SUMMARY], figures[AGAIN]
     return HTML.details(
-        run_table(runs, *published),
-        HTML.remarks(published),
+        run_table(runs, published),
+        remarks(published, SUMMARY, AGAIN),
         check_line(runs),
         provenance(compared, f"n = {len(compared.data.contrasts)} contrasts"),
         sources([provenance(run, plain(name)) for name, run in runs.items()]),

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import astuple, fields, replace
+from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
@@ -48,7 +49,7 @@ from panels.ui.wiring import (
     on_address,
 )
 from sauda.cloud.jobs import FLAVORS, PRICES_READ, Flavor
-from sauda.players import MEASURED, buyer_name, policy_label
+from sauda.players import BASE, MEASURED, buyer_name, policy_label
 from sauda.records.kinds import training_runs
 from sauda.records.store import Artifact
 from sauda.statistics import moving_average
@@ -71,19 +72,15 @@ def overview(runs: Runs) -> tuple[Markup, Table]:
     like = {one.name: one for one in filter(None, map(rented, runs.values()))}
     hourly = [f"${one.price:.2f} for {one.name}" for one in like.values()]
     prices = HTML.prices(list_names(hourly), f"{PRICES_READ.day} {PRICES_READ:%B %Y}")
-    told = note(with_tooltips(SAY.overview(gain_tasks()))) + (prices if hourly else "")
+    tasks = dict.fromkeys([*(first for first, *_ in MEASURED.values()), LAB_TASK])
+    told = note(with_tooltips(SAY.overview(list(tasks)))) + (prices if hourly else "")
     return helps, Table("runs", list(map(describe_run, runs.values())), told, form=".3f")
-
-
-def gain_tasks() -> list[str]:
-    """The tasks on which the gains of runs are measured."""
-    return list(dict.fromkeys([*(first for first, *_ in MEASURED.values()), LAB_TASK]))
 
 
 def describe_run(run: Artifact) -> dict[str, object]:
     """A run's gain in hold-out games, its last checkpoint, and what it took, by heading."""
     log, data = recorded(run), run.data
-    stage = f"mini+{run.file.removeprefix('training/').removesuffix('.json')}"
+    stage = f"{BASE}+{Path(run.file).stem}"
     tasks = MEASURED.get(stage, () if log.game == "bazaar" else (LAB_TASK,))
     task, gain = next(iter(tasks), ""), "not recorded yet" if tasks else "its market is gone"
     for artifact in filter(None, (load_or_say(file)[0] for file in (FILE, LAB_FILE))):

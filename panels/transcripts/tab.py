@@ -100,20 +100,18 @@ def explain(artifact: Artifact, task_name: str) -> Markup:
     return heading(verdict) + note(HTML.rule(row, short(task_name)))
 
 
-def pair_in_address(artifact: Artifact, task_name: str, why: str) -> dict[str, str]:
+def pair_in_address(artifact: Artifact, pair: ChosenPair) -> dict[str, str]:
     """What the page's address says of a pair; nothing of the one that the tab opens with."""
-    first = artifact.data.tasks[0].task
-    if (task_name, why) == (first, typical(artifact, first).why):
-        return {}
-    return {"task": task_name, "game": why}
+    is_first = pair == find_pair(artifact, {})
+    return {} if is_first else {"task": pair.before.task, "game": pair.why}
 
 
-def find_pair(artifact: Artifact, query: Mapping[str, str]) -> tuple[str, ChosenPair]:
-    """The task and the pair that an address names; the first ones where it names none."""
+def find_pair(artifact: Artifact, query: Mapping[str, str]) -> ChosenPair:
+    """The pair of games that an address names; the first one where it names none."""
     tasks = [row.task for row in artifact.data.tasks]
     task_name = query["task"] if query.get("task") in tasks else tasks[0]
     pairs = pairs_of(artifact, task_name)
-    return task_name, pairs.get(query.get("game")) or typical(artifact, task_name)
+    return pairs.get(query.get("game")) or typical(artifact, task_name)
 
 
 # Before and after: what is drawn ------------------------------------------------------------------
@@ -124,14 +122,11 @@ def moves_of(pair: ChosenPair) -> int:
     return max(len(record.moves) for record in (pair.before, pair.after))
 
 
-def pair_of_games(pair: ChosenPair, step: int | None = None) -> Markup:
-    """Both games of a seed after `step` moves each: item, limits, grades, and a card per game.
-
-    Without `step` the games are shown to their ends.
-    """
+def pair_of_games(pair: ChosenPair, step: int) -> Markup:
+    """Both games of a seed after `step` moves each: item, limits, grades, and a card per game."""
     records = {side: getattr(pair, side) for side in SIDES}
     played = {side: from_json(record.as_json()) for side, record in records.items()}
-    apart, step = differing(*played.values()), moves_of(pair) if step is None else step
+    apart = differing(*played.values())
     figures = [
         stat(f"{record.grade:z.0%}", f"scored {side}: {policy_label(record.policy)}")
         for side, record in records.items()
@@ -262,25 +257,26 @@ def _pairs(tab: gr.Tab) -> None:
     def chosen(task_name: str, why: str) -> ChosenPair:
         return pairs_of(artifact, task_name)[why]
 
-    def show(task_name: str, pair: ChosenPair) -> Updates:
+    def show(pair: ChosenPair) -> Updates:
+        task_name = pair.before.task
         return {
-            shown: pair_of_games(pair),
+            shown: pair_of_games(pair, moves_of(pair)),
             chosen_by: explain(artifact, task_name) + source,
             where: task_name,
             which: gr.Radio(choices(artifact, task_name), value=pair.why),
             result: "",
-            address.shown: in_address(pair_in_address(artifact, task_name, pair.why)),
+            address.shown: in_address(pair_in_address(artifact, pair)),
             **player.show_all(moves_of(pair)),
         }
 
     def change_task(task_name: str) -> Updates:
-        return show(task_name, typical(artifact, task_name))
+        return show(typical(artifact, task_name))
 
     def change_game(task_name: str, why: str) -> Updates:
-        return show(task_name, chosen(task_name, why))
+        return show(chosen(task_name, why))
 
     def follow_pair(query: Mapping[str, str]) -> Updates:
-        return show(*find_pair(artifact, query))
+        return show(find_pair(artifact, query))
 
     def show_step(task_name: str, why: str, step: int) -> Updates:
         return {shown: pair_of_games(chosen(task_name, why), int(step))}

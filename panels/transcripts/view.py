@@ -109,7 +109,9 @@ def column(
         picture += Markup("<p>Deal {} of {}.</p>").format(deal + 1, deals)
     task, over = get_task(episode.task), step == moves
     told = talk(episode, step, task.learner, apart, replies)
-    end = outcome(episode, task) + HTML.replies(replies) if over else HTML.move(step, moves)
+    end = Markup("<p>Move {} of {}.</p>").format(step, moves)
+    if over:
+        end = outcome(episode, task) + HTML.replies(replies)
     return HTML.policy(title, picture, told, over, end)
 
 

@@ -1,6 +1,11 @@
-"""Recordings of models that nobody has trained: scripts and canned replies under their names."""
+"""Recordings of models that nobody has trained: scripts and canned replies under their names.
 
+`changed` makes another recording of any.
+"""
+
+from dataclasses import replace
 from functools import cache
+from typing import Any
 
 import pytest
 
@@ -24,6 +29,11 @@ PLAYERS = {
     "shaky": PlayerSpec(bids(40, garbage=3)),
     "steered": PlayerSpec(bids(40), wrapper=WRAPPERS["steering"]),
 }
+
+
+def changed(artifact: Artifact, **data: Any) -> Artifact:
+    """The artifact with other values in these fields of its data."""
+    return replace(artifact, data=artifact.data.model_copy(update=data))
 
 
 @cache

@@ -1,12 +1,9 @@
 """An evaluation of either game on Results: figure, caption and table, from small evaluations."""
 
-from dataclasses import replace
-
 import pytest
 
 from panels.results.evaluation import (
     ARENA,
-    Game,
     View,
     bazaar_game,
     caption,
@@ -15,26 +12,15 @@ from panels.results.evaluation import (
     figure,
     rows_of,
 )
-from sauda.records.store import Artifact, load
+from sauda.records.store import load
 from tests.support.golden import assert_golden, plain, table_lines
+from tests.support.measured import changed
 
 COMPARISON = load("evaluation/model-comparison.json")
 BAZAAR = bazaar_game(COMPARISON)
 OPEN = "bazaar/open-3"
 DEAL = View("classic/single_deal", "train", "share")
 MARKET = View("arena/coalition_market", "holdout", "grade")
-
-
-@pytest.fixture(params=["bazaar", "arena"])
-def shown(request, evaluation, arena_evaluation) -> tuple[Game, Artifact, View]:
-    if request.param == "bazaar":
-        return BAZAAR, evaluation, DEAL
-    return ARENA, arena_evaluation, MARKET
-
-
-def with_rows(evaluation: Artifact, rows: list) -> Artifact:
-    """The evaluation with other rows."""
-    return replace(evaluation, data=evaluation.data.model_copy(update={"rows": rows}))
 
 
 def test_every_view_of_an_evaluation_shows_the_same(evaluation, arena_evaluation):
@@ -47,7 +33,7 @@ def test_every_view_of_an_evaluation_shows_the_same(evaluation, arena_evaluation
             lines += table_lines(table.shown)
     tied = [row.model_copy(update={"share": rows_of(evaluation, DEAL)[0].share})
             for row in rows_of(evaluation, DEAL)]  # fmt: skip
-    lines.append(plain(caption(BAZAAR, with_rows(evaluation, tied), DEAL)))
+    lines.append(plain(caption(BAZAAR, changed(evaluation, rows=tied), DEAL)))
     assert_golden("evaluations.txt", "\n".join(lines) + "\n")
 
 
@@ -61,13 +47,15 @@ def test_the_open_markets_bound_is_the_oracle_and_only_for_grades():
     assert "The oracle is" not in caption(BAZAAR, evaluation, view._replace(metric="share"))
 
 
-def test_a_change_on_other_seeds_is_shown_only_where_the_game_is_the_same(shown):
-    _, evaluation, view = shown
-    row = rows_of(evaluation, view)[-1]
-    hashes = row.hashes.model_copy(update={"opponents": "0123456789ab"})
-    other = with_rows(evaluation, [row.model_copy(update={"hashes": hashes})])
-    assert change(row, other, view.metric) is None
-    figures = getattr(row, view.metric)
-    better = figures.model_copy(update={"mean": figures.mean + 0.25})
-    same = with_rows(evaluation, [row.model_copy(update={view.metric: better})])
-    assert change(row, same, view.metric) == pytest.approx(0.25)
+def test_a_change_on_other_seeds_is_shown_only_where_the_game_is_the_same(
+    evaluation, arena_evaluation
+):
+    for artifact, view in ((evaluation, DEAL), (arena_evaluation, MARKET)):
+        row = rows_of(artifact, view)[-1]
+        hashes = row.hashes.model_copy(update={"opponents": "0123456789ab"})
+        other = changed(artifact, rows=[row.model_copy(update={"hashes": hashes})])
+        assert change(row, other, view.metric) is None
+        figures = getattr(row, view.metric)
+        better = figures.model_copy(update={"mean": figures.mean + 0.25})
+        same = changed(artifact, rows=[row.model_copy(update={view.metric: better})])
+        assert change(row, same, view.metric) == pytest.approx(0.25)

@@ -1,7 +1,6 @@
 """What Results shows of single questions and the leaderboard; games replayed."""
 
 from dataclasses import replace
-from functools import partial
 from statistics import fmean
 from types import SimpleNamespace
 
@@ -9,7 +8,7 @@ import gradio as gr
 import pytest
 
 from panels import frames
-from panels.measured import GAIN, LAB_FILE, rows_by_policy
+from panels.measured import FILE, GAIN, LAB_FILE, rows_by_policy
 from panels.results import leaderboard, optimum
 from panels.results.leaderboard import Standing, measurements, references, show, verdict
 from panels.results.question import section
@@ -25,9 +24,7 @@ from sauda.records.store import load
 from sauda.serve.leaderboard import Entry, rules_of
 from sauda.serve.names import is_reserved
 from tests.support.entries import OPEN, entered, play_all
-from tests.support.measured import model_comparison
 
-LAB_TASK = "arena/coalition_market"
 MARKET = "evaluation/market-holdout.json"
 
 
@@ -61,9 +58,9 @@ def test_a_part_is_drawn_as_it_is_unfolded_and_by_an_address_that_names_its_task
     assert other in str([*named.values()])
 
 
-@pytest.mark.parametrize("read", [model_comparison, partial(load, LAB_FILE)], ids=["bazaar", "lab"])
-def test_a_figure_draws_each_stage_with_its_grade_and_a_table_every_policy(read):
-    artifact = read()
+@pytest.mark.parametrize("file", [FILE, LAB_FILE])
+def test_a_figure_draws_each_stage_with_its_grade_and_a_table_every_policy(file):
+    artifact = load(file)
     task = artifact.data.rows[0].task
     rows = rows_by_policy(artifact, task)
     points = [trace.x[0] for trace in stage_figure(artifact, task).data]
@@ -134,10 +131,7 @@ NAME = "9 <b>bold</b>"
 
 @pytest.fixture(scope="module")
 def measured():
-    recorded = {leaderboard.COMPARISON: model_comparison()}
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(leaderboard, "load_or_say", lambda file: (recorded.get(file), ""))
-        return {game: measurements(game) for game in ("bazaar", "arena")}
+    return measurements("bazaar")
 
 
 def drawn(figure) -> str:
@@ -145,7 +139,7 @@ def drawn(figure) -> str:
 
 
 def test_before_anybody_entered_and_without_a_file_the_measured_rows_stand_alone(board, measured):
-    parts = show(OPEN, measured["bazaar"])
+    parts = show(OPEN, measured)
     assert "No agent has entered the market of free words yet" in parts["verdict"]
     assert "best measured: " in parts["verdict"]
     names = [buyer_name(name) for name in (LISTENER, BAYESIAN, SERVED)]
@@ -155,7 +149,7 @@ def test_before_anybody_entered_and_without_a_file_the_measured_rows_stand_alone
     assert not board.storage.file.exists()  # a look makes no file
     board.storage.file.parent.mkdir()
     board.storage.file.write_text("no database at all, but long enough to be read as one" * 9)
-    parts = show(OPEN, measured["bazaar"])
+    parts = show(OPEN, measured)
     assert "The leaderboard cannot be read or written now" in parts["verdict"]
     assert all(name in drawn(parts["figure"]) for name in names)
 
@@ -163,20 +157,20 @@ def test_before_anybody_entered_and_without_a_file_the_measured_rows_stand_alone
 def test_an_entry_stands_as_text_in_the_verdict_the_figure_and_the_table(board, measured):
     play_all(entered(board, NAME))
     entered(board, "one that is being played")
-    parts, name = show(OPEN, measured["bazaar"]), "9 &lt;b&gt;bold&lt;/b&gt;"
+    parts, name = show(OPEN, measured), "9 &lt;b&gt;bold&lt;/b&gt;"
     (entry,) = board.entries(OPEN, rules_of(OPEN))
     assert f"In the market of free words, “{name}” is the one entry with" in parts["verdict"]
     assert name in drawn(parts["figure"])
     frame = parts["numbers"].data
     assert (frame["policy"][0], frame["mean"][0]) == (f"agent: {NAME}", entry.grade.mean)
-    assert len(frame) == 1 + len(measured["bazaar"].references[OPEN])
+    assert len(frame) == 1 + len(measured.references[OPEN])
     assert parts["entry"].value == entry.id
 
 
 def test_people_stand_apart_from_agents_who_play_more_games(board, measured):
     play_all(entered(board, "an agent"))
     play_all(board.enter("Asha", OPEN, rules_of(OPEN), 5, person=True))
-    parts, (agent,) = show(OPEN, measured["bazaar"]), board.entries(OPEN, rules_of(OPEN))
+    parts, (agent,) = show(OPEN, measured), board.entries(OPEN, rules_of(OPEN))
     (person,) = board.entries(OPEN, rules_of(OPEN), person=True)
     assert "“an agent” is the one entry with" in parts["verdict"]
     assert f"“Asha” {with_interval(person.grade, 'z.1%')}" in parts["verdict"]

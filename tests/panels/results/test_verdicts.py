@@ -8,18 +8,20 @@ from dataclasses import replace
 
 import pytest
 
+from panels.measured import FILE, LAB_FILE
 from panels.results import optimum, training, winners
 from panels.results.question import Verdict
 from panels.results.winners import Entry
 from panels.tour import facts
-from sauda.experiments.comparison import ArenaModelComparison, ModelComparison, PairedDifference
-from sauda.experiments.evaluate import ArenaColumns, ArenaRow, BazaarColumns, BazaarRow
+from sauda.experiments.comparison import ModelComparison, PairedDifference
+from sauda.experiments.evaluate import BazaarColumns, BazaarRow
 from sauda.experiments.gap import Gap, GapRow
 from sauda.experiments.runs import schedule_verdict
 from sauda.players import BAYESIAN, LAB, LISTENER, SERVED
 from sauda.records.schemas.base import Hashes, Interval, Metric, Row
 from sauda.records.store import Artifact, load
 from tests.support.golden import assert_golden, without_numbers
+from tests.support.measured import changed
 
 OPEN, RUSHED, CLASSIC, ROUND = (
     "bazaar/open-3", "bazaar/mute-3", "classic/single_deal", "arena/market_round"
@@ -54,7 +56,7 @@ def step(task: str, after: str, gain: tuple[float, float, float]) -> PairedDiffe
 
 
 def comparison(rows=(), stage_gains=(), grades=None) -> Artifact:
-    """A comparison in the bazaar; `grades` are those of each game, by task and policy."""
+    """A comparison of models; `grades` are those of each game, by task and policy."""
     episodes = {
         task: {name: BazaarColumns.model_construct(grade=own) for name, own in of.items()}
         for task, of in (grades or {row.task: {} for row in rows}).items()
@@ -62,8 +64,7 @@ def comparison(rows=(), stage_gains=(), grades=None) -> Artifact:
     data = ModelComparison.model_construct(
         rows=list(rows), stage_gains=list(stage_gains), rivalries=[], episodes=episodes
     )
-    file = "evaluation/model-comparison.json"
-    return Artifact(file, "model_comparison/4", "measured", {}, {"baseline": "mini"}, data)
+    return Artifact(FILE, "model_comparison/4", "measured", {}, {"baseline": "mini"}, data)
 
 
 def trained(**gains: tuple[float, float, float]) -> Artifact:
@@ -107,14 +108,9 @@ def wrapped(bare: float = 0.2, **adds: float) -> Artifact:
 def labs(grade: Metric | None) -> Artifact:
     """The broker, and the trained lab unless it has no grade."""
     own = {"broker": metric(0.6)} | ({LAB: grade} if grade else {})
-    rows = [
-        ArenaRow.model_construct(task=ROUND, policy=name, n=4, grade=grade, hashes=SAME)
-        for name, grade in own.items()
-    ]
-    episodes = {n: ArenaColumns.model_construct(grade=[g.mean] * 4) for n, g in own.items()}
-    data = ArenaModelComparison.model_construct(rows=rows, episodes={ROUND: episodes})
-    file = "evaluation/arena-model-comparison.json"
-    return Artifact(file, "arena_model_comparison/4", "measured", {}, {}, data)
+    rows = [model_row(ROUND, name, grade) for name, grade in own.items()]
+    grades = {name: [grade.mean] * 4 for name, grade in own.items()}
+    return replace(comparison(rows, grades={ROUND: grades}), file=LAB_FILE)
 
 
 def training_cases() -> Iterator[tuple[str, Verdict]]:
@@ -186,7 +182,7 @@ def other_cases() -> Iterator[tuple[str, Verdict]]:
             grades={OPEN: {"tuned": alone, SERVED: [round(grade + adds, 3) for grade in alone]}}
         )
         yield f"tuned script, {adds:+}", Verdict(winners.tuned_sentence(artifact, OPEN))
-    lab = load("evaluation/arena-model-comparison.json")
+    lab = load(LAB_FILE)
     for low, mean, high in SIGNS:
         ends = {"low": low, "high": high}
         rows = [
@@ -195,8 +191,8 @@ def other_cases() -> Iterator[tuple[str, Verdict]]:
             else own
             for own in lab.data.rows
         ]
-        changed = replace(lab, data=lab.data.model_copy(update={"rows": rows}))
-        yield f"lab, {mean}", Verdict(without_numbers(facts.lab_sentence(changed)))
+        sentence = facts.lab_sentence(changed(lab, rows=rows))
+        yield f"lab, {mean}", Verdict(without_numbers(sentence))
     contrast = Row.model_construct(question="schedule")
     for gains in ([BELOW] * 2, [ABOVE] * 2, [BELOW, ABOVE], [ABOVE, UNCLEAR], [UNCLEAR]):
         rows = [contrast.model_copy(update={"difference": interval(*gain)}) for gain in gains]

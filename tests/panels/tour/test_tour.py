@@ -1,7 +1,6 @@
 """The Tour's figures are those of the artifacts."""
 
 import re
-from dataclasses import replace
 from html import escape, unescape
 from urllib.parse import parse_qsl
 
@@ -20,6 +19,7 @@ from sauda.language.phrases import language_of
 from sauda.players import BASE, LISTENER, SERVED, TUNED
 from sauda.records.kinds import ArtifactError
 from sauda.records.store import load
+from tests.support.measured import changed
 
 
 def test_the_tours_figures_are_those_of_the_artifacts():
@@ -46,9 +46,8 @@ def test_a_finding_claims_what_its_interval_shows():
     worth, manners = load("worth.json"), load("manners.json")
     comparison = load("evaluation/model-comparison.json")
 
-    def headlines(**changed):
-        data = comparison.data.model_copy(update=changed)
-        found = facts.findings(replace(comparison, data=data), worth, manners)
+    def headlines(**data):
+        found = facts.findings(changed(comparison, **data), worth, manners)
         return " ".join(each.headline for each in found)
 
     rows = facts.reinforced(comparison)
@@ -72,10 +71,9 @@ def test_what_training_further_changed_is_told_with_its_intervals():
     nothing = all(side(row.interval) == "unclear" for row in rows if row.on == "all")
     assert ("nothing that can be measured" in told) == nothing
     moved = [row.model_copy(update={"difference": 0.2, "low": 0.1, "high": 0.3}) for row in rows]
-    data = comparison.data.model_copy(update={"stage_gains": moved})
-    assert "nothing that can be measured" not in facts.trained_on(replace(comparison, data=data))
-    data = comparison.data.model_copy(update={"stage_gains": []})
-    assert facts.trained_on(replace(comparison, data=data)) == ""
+    played_better = facts.trained_on(changed(comparison, stage_gains=moved))
+    assert "nothing that can be measured" not in played_better
+    assert facts.trained_on(changed(comparison, stage_gains=[])) == ""
 
 
 def test_a_second_stage_begins_where_the_first_ended():
@@ -89,7 +87,7 @@ def test_a_second_stage_begins_where_the_first_ended():
 def test_a_run_costs_what_the_hub_rents_such_a_machine_for_and_says_when_that_was_read():
     def on(device):
         hardware = run.data.hardware.model_copy(update={"device": device, "cores": 2})
-        return replace(run, data=run.data.model_copy(update={"hardware": hardware}))
+        return changed(run, hardware=hardware)
 
     (run,) = facts.chain()[:1]
     told = facts.in_short([on("x86_64 CPU"), on("NVIDIA H100")])

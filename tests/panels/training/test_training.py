@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 from functools import partial
 from statistics import fmean
 from typing import Any
@@ -25,13 +24,13 @@ from panels.training.data import ANY, TONES, corpus, dialogue_view, intent_of, l
 from panels.training.tab import from_query
 from panels.ui.wiring import read_query
 from sauda.experiments.role_play import price_verdict
-from sauda.experiments.runs import NAMES
 from sauda.language.acts import INTENTS, view
 from sauda.players import policy_label
 from sauda.records.kinds import training_runs
 from sauda.records.schemas.base import Interval, Row
 from sauda.records.store import Artifact, load, validate
 from tests.support.golden import assert_golden, plain
+from tests.support.measured import changed
 from tests.support.roles import role_run
 
 
@@ -171,19 +170,13 @@ def test_runs_laid_over_each_other_hold_the_metric_and_share_its_scale():
 # Roles
 
 
-@pytest.fixture(scope="module")
-def role_runs() -> dict[str, Artifact]:
-    return {name: role_run(name, 0.2 if "control" in name else 0.0) for name in NAMES}
-
-
-def test_a_reply_in_the_other_role_is_marked(role_runs):
-    buyer = role_runs["roles-buyer"]
-    shown = Table("replies", roles.replies_of({"roles-buyer": buyer})).frame
+def test_a_reply_in_the_other_role_is_marked():
+    runs = {"roles-buyer": role_run("roles-buyer")}
+    shown = Table("replies", roles.replies_of(runs)).frame
     assert sorted(shown["plays the"]) == ["buyer", "seller, off role"]
     assert set(shown["run"]) == {"buyer"}
     assert any("<b>₹1,500" in text for text in shown["said"])
-    line = roles.check_line({"roles-buyer": buyer})
-    assert line.endswith("buyer 100% of 1, off role 0% of 1.")
+    assert roles.check_line(runs).endswith("buyer 100% of 1, off role 0% of 1.")
 
 
 def test_a_sentence_per_seat_compares_specialist_generalist_and_base():
@@ -204,23 +197,11 @@ def test_a_sentence_per_seat_compares_specialist_generalist_and_base():
     assert list(price_verdict(rows[:2])) == []
 
 
-def test_both_losses_of_a_role_are_drawn_with_and_without_the_schedule(role_runs):
-    drawn = {trace.name: trace for trace in roles.loss_figure(role_runs, "buyer").data}
-    assert list(drawn["validation, control"].x) == [0, 2]
-    assert list(drawn["validation, control"].y) == [4.0, 1.0]
-    alone = {"roles-buyer": role_runs["roles-buyer"]}
-    assert (len(drawn), len(roles.loss_figure(alone, "buyer").data)) == (4, 2)
-
-
 # The selector
 
 
-@pytest.fixture(scope="module")
-def selector() -> Artifact:
-    return load("training/selector.json")
-
-
-def test_the_selectors_curves_are_those_of_its_log(selector):
+def test_the_selectors_curves_are_those_of_its_log():
+    selector = load("training/selector.json")
     for final in selector.data.final:
         rows = [row for row in selector.data.curve if row.task == final.task]
         raw, *_ = tab.reward_figure(selector, final.task).data
@@ -230,15 +211,15 @@ def test_the_selectors_curves_are_those_of_its_log(selector):
         assert policy_label(final.policy) in tab.outcome(selector, final.task)
 
 
-def test_the_selectors_episodes_come_out_again_and_a_changed_record_is_told(selector):
+def test_the_selectors_episodes_come_out_again_and_a_changed_record_is_told():
+    selector = load("training/selector.json")
     task = selector.data.final[-1].task
     _, ends = map(str, tab.played_again(selector, task))
     rows = [row for row in selector.data.curve if row.task == task][: tab.SAMPLE]
     mean = fmean(row.reward for row in rows)
     assert f"recorded {mean:.3f}, played now {mean:.3f}, n = {tab.SAMPLE} games." in ends
     curve = [row.model_copy(update={"expert": 2.0}) for row in selector.data.curve]
-    data = selector.data.model_copy(update={"curve": curve})
-    *_, told = tab.played_again(replace(selector, data=data), task)
+    *_, told = tab.played_again(changed(selector, curve=curve), task)
     assert "Not the same in expert." in told
 
 
