@@ -271,7 +271,7 @@ def show_share(visit: DailyVisit, place: str) -> Markup:
     """
     game, translate = visit.game, visit.translate
     table, day = game.play.state.table, day_in_words(visit.day, translate)
-    won = f"{visit.you.share:.0%}"
+    won = with_minus_signs(f"{visit.you.share:.0%}")
     name = name_in(visit.language, table.item.name)
     item = translate("daily_item", item=name, price=rupees(table.item.list_price))
     lines = [
