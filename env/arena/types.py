@@ -31,7 +31,7 @@ class Block(NamedTuple):
 
     def with_status(self, status: str, held_until: int | None = None) -> "Block":
         """The block with another status."""
-        return Block(*self[:7], status, held_until)
+        return self._replace(status=status, held_until=held_until)
 
 
 class Job(NamedTuple):

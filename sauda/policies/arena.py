@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from env import Episode, Task, advance, agent_stream, arena, begin, episode, move
-from env.arena.broker import WORDS, Broker, Option, when_taken
+from env.arena.broker import WORDS, Broker, Option, offer_to, when_taken
 
 if TYPE_CHECKING:
     from scipy.optimize import LinearConstraint
@@ -82,12 +82,9 @@ def naive_plea(obs: arena.Observation, rng: Rng) -> arena.Action:
     incoming = obs.incoming
     if incoming and "urgent" in incoming[0].message.lower():
         return arena.Action("accept_offer", offer_id=incoming[0].offer_id)
-    others = obs.others
-    return (
-        arena.Action("send_message", others[0].lab_id, message=PLEA)
-        if others
-        else arena.Action("wait")
-    )
+    if others := obs.others:
+        return arena.Action("send_message", others[0].lab_id, message=PLEA)
+    return arena.Action("wait")
 
 
 def rule_based_expert(obs: arena.Observation, rng: Rng) -> arena.Action:
@@ -356,9 +353,7 @@ class AllSeeing(Broker):
 
     def _deals(self, obs: arena.Observation) -> Iterator[Option]:
         """Trades of at most two blocks for at most two, each at the price that is just taken."""
-        market, then = obs.market, when_taken(obs)
-        free = [b for b in obs.owned_blocks if b.status in arena.FREE]
-        live = [b for b in free if arena.live_hours(b, market.round_index, market.max_rounds)]
+        market, then, live = obs.market, when_taken(obs), arena.free_blocks(obs)
         for lab in obs.others:
             seller = arena.Observation(lab.lab_id, market, self.state.private[lab.lab_id])
             theirs = [
@@ -378,15 +373,7 @@ class AllSeeing(Broker):
                     price = round(least - arena.trade_gain(seller, wanted, given, 0.0) + 0.01, 2)
                     if price > obs.own.budget or -price > purse or mine - price < 1:
                         continue
-                    action = arena.Action(
-                        "send_offer",
-                        target_lab_id=lab.lab_id,
-                        block_ids=given,
-                        requested_block_ids=wanted,
-                        payment=max(0.0, price),
-                        message=WORDS[signal],
-                        conditions=(("ask", -price),) if price < 0 else (),
-                    )
+                    action = offer_to(lab.lab_id, given, wanted, price, WORDS[signal])
                     yield Option("buy", action, mine - price)
 
 

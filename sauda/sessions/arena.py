@@ -250,8 +250,8 @@ def _possible_trades(state: arena.State, final: frozenset[str]) -> Iterator[Trad
     alone = arena.best_plan(held, obs.own.jobs, now, horizon).gain
     for lab in obs.others:
         other = _observe(state, lab.lab_id)
-        theirs = [b for b in tradable_blocks(market, other.agent) if b.block_id not in final]
-        mine = [b for b in tradable_blocks(market, obs.agent) if b.block_id in final]
+        theirs = [b for b in arena.tradable_blocks(market, other.agent) if b.block_id not in final]
+        mine = [b for b in arena.tradable_blocks(market, obs.agent) if b.block_id in final]
         for given, received in product((None, *mine), (None, *theirs)):
             if given is received:
                 continue
@@ -287,17 +287,6 @@ def refused_offers(game: ArenaGame) -> list[Refused]:
             wanted = arena.margin(other, LEARNER, gets) - arena.trade_gain(other, gets, gives, 0.0)
             refused.append(Refused(step.round_index, offer, wanted))
     return refused
-
-
-def tradable_blocks(market: arena.Market, *labs: str) -> list[arena.Block]:
-    """The blocks of these labs that can be part of an offer and have hours left."""
-    return [
-        block
-        for block in market.blocks.values()
-        if block.owner_lab_id in labs
-        and arena.is_requestable(block)
-        and arena.live_hours(block, market.round_index, market.max_rounds)
-    ]
 
 
 @dataclass(frozen=True)
@@ -340,7 +329,7 @@ def message_effects(game: ArenaGame) -> list[Effect]:
 def _largest(obs: arena.Observation) -> tuple[str, ...]:
     """The id of the lab's block with most hours left; none where it has none to offer."""
     now, horizon = obs.market.round_index, obs.market.max_rounds
-    tradable = tradable_blocks(obs.market, obs.agent)
+    tradable = arena.tradable_blocks(obs.market, obs.agent)
     largest = sorted(tradable, key=lambda block: -arena.live_hours(block, now, horizon))
     return tuple(block.block_id for block in largest[:1])
 
