@@ -49,6 +49,7 @@ from .planning import (
     pool_dues,
     spare_blocks,
     trade_gain,
+    urgent_parts,
 )
 from .reward import COMPONENTS, PLAN_WEIGHT, TOTAL, Breakdown, episode_rewards, reward, total
 from .rules import DEGRADATION, SPIKE, is_requestable, tradable_blocks

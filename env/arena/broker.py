@@ -515,10 +515,8 @@ def when_taken(obs: arena.Observation) -> arena.Observation:
 
 def _book_now(obs: arena.Observation, plan: arena.Plan) -> Iterator[Option]:
     """The booking that loses most by waiting a round."""
-    losses = [(arena.loss_by_delay(obs, part), part) for part in plan.parts]
-    loss, part = max(losses, default=(0.0, None))
-    if loss > 0.01:
-        yield _booking(obs, part)
+    if urgent := arena.urgent_parts(obs, plan):
+        yield _booking(obs, max(urgent)[1])
 
 
 def _plan_without(obs: arena.Observation, job: arena.Job, ids: Sequence[str]) -> float:
@@ -575,8 +573,7 @@ def _tries(obs: arena.Observation, block_id: str, lab: str) -> int:
 
 def _urgent_booking(obs: arena.Observation, plan: arena.Plan) -> Iterator[Option]:
     """The most urgent booking, if the turns left in the round just suffice for all urgent ones."""
-    losses = [(arena.loss_by_delay(obs, part), part) for part in plan.parts]
-    urgent = [pair for pair in losses if pair[0] > 0.01]
+    urgent = arena.urgent_parts(obs, plan)
     if urgent and len(urgent) >= obs.market.queue.count(obs.agent):
         yield _booking(obs, max(urgent)[1])
 

@@ -76,7 +76,7 @@ class GpuBudgetNegotiationEnv:
         return queue[0] if queue else None
 
     def observe(self, state: State, agent: str) -> Observation:
-        return Observation(agent, state.market, state.private[agent])
+        return state.seen_by(agent)
 
     def step(self, state: State, action: Action | Malformed) -> State:
         """The state after the next lab's action.
@@ -102,8 +102,7 @@ def make_opening_offers(state: State) -> State:
     """The state after each other lab made the learner one offer, if it has one to make."""
     draft = Draft(state)
     for lab in state.market.labs:
-        obs = Observation(lab, state.market, state.private[lab])
-        if lab != LEARNER and (offer := opening_offer(obs, LEARNER)):
+        if lab != LEARNER and (offer := opening_offer(state.seen_by(lab), LEARNER)):
             rules.send_offer(draft, lab, offer)
     return draft.state()
 

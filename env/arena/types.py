@@ -200,6 +200,10 @@ class State:
     market: Market
     private: Mapping[str, Any]
 
+    def seen_by(self, lab: str) -> "Observation":
+        """What a lab may see."""
+        return Observation(lab, self.market, self.private[lab])
+
 
 class Observation(NamedTuple):
     """What one lab may see: the market and its private values `own`."""

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from env import Episode, Task, advance, agent_stream, arena, begin, episode, move
+from env import Episode, Task, advance, arena, begin, episode, move, next_stream
 from env.arena.broker import WORDS, Broker, Option, offer_to, when_taken
 
 if TYPE_CHECKING:
@@ -316,12 +316,10 @@ def _constraints(
 def play_all_seeing(task: Task, seed: int) -> Episode:
     """The game of `seed` with the all-seeing trader in the learner's seat."""
     play = advance(task, task.opponents, begin(task, seed))
-    turn = 0
     while task.env.to_act(play.state) is not None:
         obs = task.env.observe(play.state, task.learner)
-        action = AllSeeing(state=play.state)(obs, agent_stream(task, seed, task.learner, turn))
+        action = AllSeeing(state=play.state)(obs, next_stream(task, play, task.learner))
         play = advance(task, task.opponents, move(task, play, action))
-        turn += 1
     return episode(task, play)
 
 
@@ -355,12 +353,9 @@ class AllSeeing(Broker):
         """Trades of at most two blocks for at most two, each at the price that is just taken."""
         market, then, live = obs.market, when_taken(obs), arena.free_blocks(obs)
         for lab in obs.others:
-            seller = arena.Observation(lab.lab_id, market, self.state.private[lab.lab_id])
-            theirs = [
-                block
-                for block in market.blocks.values()
-                if block.owner_lab_id == lab.lab_id and arena.is_requestable(block)
-            ]
+            seller = self.state.seen_by(lab.lab_id)
+            blocks = [b for b in market.blocks.values() if b.owner_lab_id == lab.lab_id]
+            theirs = [block for block in blocks if arena.is_requestable(block)]
             purse = seller.own.budget - arena.ENERGY_RESERVE
             for wanted in _sets(theirs):
                 signal = self._best_signal(self.belief(obs, lab.lab_id))
