@@ -210,8 +210,7 @@ def in_prices(obs: Observation, costs: Mapping[str, int], chosen: frozenset[str]
 
 def last_package(obs: Observation) -> frozenset[str]:
     """The extras of the buyer's last bid."""
-    offers = (move.action for move in obs.table.moves[::-1] if move.agent == "buyer")
-    return next(offer.extras for offer in offers if isinstance(offer, Offer))
+    return obs.table.offers[-1].extras
 
 
 def told_of_extras(obs: Observation, read: Reader = ear.hear) -> dict[str, list[words.Speech]]:
