@@ -19,6 +19,7 @@ from env import market as rules
 from env import speech as words
 
 SAMPLE, SELLERS, BIDS = 4000, 64, 20  # of the belief, of a plan, of the prices that it weighs
+DIMENSIONS = 13  # of the belief
 SHIFT = 0.3  # rounds: deviation of the time of an ask, uniform within half a round
 LEAST = 1e-4  # of each likelihood, so that rounding rules nobody out
 LATER = 0.8  # factor on later values, which QMDP takes for too high
@@ -35,12 +36,12 @@ Sellers = SimpleNamespace  # the fields of a Stance, arrays of one length
 
 
 @lru_cache(maxsize=1)
-def _draws(dimensions: int = 13) -> np.ndarray:
-    """A low-discrepancy sample of shape (SAMPLE, dimensions) by the generalised golden ratio."""
+def _draws() -> np.ndarray:
+    """A low-discrepancy sample of shape (SAMPLE, DIMENSIONS) by the generalised golden ratio."""
     ratio = 2.0
     for _ in range(60):
-        ratio = (1 + ratio) ** (1 / (dimensions + 1))
-    steps = ratio ** -np.arange(1, dimensions + 1)
+        ratio = (1 + ratio) ** (1 / (DIMENSIONS + 1))
+    steps = ratio ** -np.arange(1, DIMENSIONS + 1)
     return (0.5 + np.arange(1, SAMPLE + 1)[:, None] * steps) % 1
 
 
@@ -438,7 +439,6 @@ class Listener:
 
     reads: bool = True
     speaks: bool = True
-    asks: bool = True  # questions, where it reads and speaks
     read: Reader = ear.hear
 
     def __call__(self, obs: Observation, rng: np.random.Generator) -> Action:
@@ -457,7 +457,7 @@ class Listener:
         options = plan(s, *after_acts(acts, s, mood, temper, obs), obs, prices)
         means = options.values.mean(1)
         offers = without_early_cash(means[:, :-2], acts, prices, s)
-        if speaks and self.asks and self.reads and obs.rounds_left >= 3:
+        if speaks and self.reads and obs.rounds_left >= 3:
             asked = self._worth_of_questions(belief, s, options)
             acts += asked
             silent = offers[0]
