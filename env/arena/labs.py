@@ -244,14 +244,12 @@ def _is_bid(obs: Observation, offer: Offer, lack: float, plan: Plan) -> bool:
 
 
 def _turn_down(obs: Observation) -> Action | None:
-    """Rejects an offer of a lab with which it refuses to trade."""
     refused = (o for o in obs.incoming if refuses(obs, o.from_lab_id))
     offer = next(refused, None)
     return Action("reject_offer", offer_id=offer.offer_id) if offer else None
 
 
 def _counter(obs: Observation, offer: Offer, lack: float) -> Action | None:
-    """The same trade at a price that makes it acceptable."""
     greed = CHARACTERS[obs.own.archetype or "cooperative"].greed
     ask = ceil((offer.payment - offer.ask + lack) * greed)
     held = not all(is_requestable(obs.market.blocks[block_id]) for block_id in offer.offered_blocks)

@@ -131,7 +131,6 @@ def plan_potential(state: State, lab: str) -> float:
 
 
 def _has_traded(before: State, after: State, lab: str) -> bool:
-    """Whether an offer from or to `lab` was settled."""
     new = after.market.closed.keys() - before.market.closed.keys()
     closed = (after.market.closed[offer_id] for offer_id in new)
     return any(o.status == "accepted" and lab in (o.from_lab_id, o.to_lab_id) for o in closed)

@@ -20,14 +20,7 @@ import numpy as np
 from ..amounts import rupees
 from ..core import Task
 from . import corpus, ear
-from .rules import (
-    Bazaar,
-    amount_of,
-    count_bids,
-    package_gain,
-    share_kept,
-    standing_offer,
-)
+from .rules import Bazaar, amount_of, count_bids, package_gain, share_kept, standing_offer
 from .speech import ACTS, DONE, LANGUAGES, PITCHES, QUESTIONS, Speech
 from .types import CATALOGUE, EXTRAS, Accept, Action, Instance, Observation, Offer, Table, WalkAway
 

@@ -178,7 +178,6 @@ def completion(action: Action, obs: Observation) -> str:
 
 
 def _own_moves(obs: Observation) -> list[Action]:
-    """The own moves in the deal so far."""
     return [move.action for move in _moves(obs) if move.agent == obs.agent]
 
 
@@ -335,7 +334,6 @@ def _verb(row: Mapping[str, Any]) -> tuple[str, Any, str]:
 
 
 def _extras(row: Mapping[str, Any], verb: str, obs: Observation) -> frozenset[str]:
-    """The extras that a bid asks for."""
     names, allowed = row.get("with", row.get("extras")) or [], obs.table.extras
     if not names:
         return frozenset()

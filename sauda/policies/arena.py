@@ -373,7 +373,6 @@ class AllSeeing(Broker):
 
 
 def _sets(blocks: list[arena.Block]) -> Iterator[tuple[str, ...]]:
-    """The ids of no, one or two of the blocks."""
     for count in range(3):
         for chosen in combinations(blocks, count):
             yield tuple(block.block_id for block in chosen)

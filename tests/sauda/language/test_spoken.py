@@ -16,14 +16,7 @@ from sauda.language.lines import (
     translation,
     translations,
 )
-from sauda.language.spoken import (
-    LAST,
-    Decided,
-    chat_situations,
-    line_faults,
-    retell,
-    situations,
-)
+from sauda.language.spoken import LAST, Decided, chat_situations, line_faults, retell, situations
 from tests.support.cases import cases
 
 LAMP = Item("brass lamp", "Handicrafts", "good", 900)
