@@ -483,11 +483,11 @@ class Listener:
         return worth
 
 
-def true_pitches(said: frozenset[str], obs: Observation) -> list[str]:
-    """The pitches that a buyer who has `said` some may still make and that are true."""
+def true_pitches(earlier: frozenset[str], obs: Observation) -> list[str]:
+    """The pitches that a buyer may make after these `earlier` ones and that are true."""
     barred = {"tea"} if obs.round + 1 > rules.TEA_UNTIL else set()
     barred |= set() if obs.own.get("quote") else {"outside"}
-    return [act for act in words.PITCHES if act not in said | barred]
+    return [act for act in words.PITCHES if act not in earlier | barred]
 
 
 def after_acts(
