@@ -43,6 +43,7 @@ from .rollout import (
     episode,
     instance_stream,
     move,
+    next_stream,
     rollout,
 )
 from .tasks import ARENA_TASKS, BAZAAR_TASKS, TASKS, get_task, prompt_of

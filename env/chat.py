@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from .core import Episode, IllegalAction, Task, Turn
-from .rollout import Play, advance, agent_stream, begin, episode, move
+from .rollout import Play, advance, begin, episode, move, next_stream
 from .tasks import ARENA_TASKS, prompt_of
 
 
@@ -52,8 +52,7 @@ class ChatGame:
 
     def reply_seed(self) -> int:
         """The seed of the next reply, for a model that takes one; recorded games have the same."""
-        turn = sum(turn.agent == self.task.learner for turn in self.play.turns)
-        return seed_of(agent_stream(self.task, self.play.seed, self.task.learner, turn))
+        return seed_of(next_stream(self.task, self.play, self.task.learner))
 
     def reply(self, text: str) -> None:
         """Make the move in `text`, and let the others answer."""

@@ -38,6 +38,11 @@ def instance_stream(seed: int) -> np.random.Generator:
     return np.random.default_rng((seed, 0))  # of row 0 of `_words`, which no agent uses
 
 
+def next_stream(task: Task, play: Play, agent: str) -> np.random.Generator:
+    """The random stream of an agent's next turn in a game in progress."""
+    return agent_stream(task, play.seed, agent, sum(turn.agent == agent for turn in play.turns))
+
+
 BLOCK = 8  # turns seeded at once: making a SeedSequence costs more than a turn of play
 
 

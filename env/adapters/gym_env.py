@@ -145,9 +145,9 @@ def bazaar_vector(obs: Observation) -> Vector:
 def package_vector(obs: Observation) -> Vector:
     """The table, what each extra is worth, and which the last bid holds, in the order of EXTRAS."""
     values, unit = obs.own["values"], obs.table.item.list_price
-    bids = [move.action.extras for move in obs.table.moves if move.agent == "buyer"]
+    bids = obs.table.offers
     worth = [values[name] / unit for name in EXTRAS]
-    held = [bool(bids) and name in bids[-1] for name in EXTRAS]
+    held = [bool(bids) and name in bids[-1].extras for name in EXTRAS]
     return np.concatenate([bazaar_vector(obs), _vector([*worth, *held])])
 
 

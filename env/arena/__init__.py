@@ -41,15 +41,18 @@ from .planning import (
     best_plan,
     booked_value,
     booking_gain,
+    free_blocks,
     hours,
     loss_by_delay,
     offer_gain,
     own_plan,
+    pool_dues,
     spare_blocks,
     trade_gain,
+    urgent_parts,
 )
 from .reward import COMPONENTS, PLAN_WEIGHT, TOTAL, Breakdown, episode_rewards, reward, total
-from .rules import DEGRADATION, SPIKE, is_requestable
+from .rules import DEGRADATION, SPIKE, is_requestable, tradable_blocks
 from .types import (
     FREE,
     LIVE,

@@ -249,15 +249,7 @@ class Broker:
                     continue
                 hope, payment, signal = self._bid_for(obs, owner, ids, adds, purse, given)
                 if hope > best[0]:
-                    action = arena.Action(
-                        "send_offer",
-                        target_lab_id=owner,
-                        block_ids=given,
-                        requested_block_ids=ids,
-                        payment=max(0.0, payment),
-                        message=WORDS[signal],
-                        conditions=(("ask", -payment),) if payment < 0 else (),
-                    )
+                    action = offer_to(owner, given, ids, payment, WORDS[signal])
                     best = (hope, Option("buy", action, adds - payment))
             if best[1]:
                 bids.append(best)
@@ -359,17 +351,27 @@ class Broker:
         )
         lowered = (1 - self.lower_by) ** sum(tries.values())
         ask = max(2.0, round(self.ask_an_hour * left[block] * lowered, 2))
-        action = arena.Action(
-            "send_offer",
-            target_lab_id=buyer.lab_id,
-            block_ids=(block.block_id,),
-            message=WORDS[self._best_signal(self.belief(obs, buyer.lab_id))],
-            conditions=(("ask", ask),),
-        )
+        words = WORDS[self._best_signal(self.belief(obs, buyer.lab_id))]
+        action = offer_to(buyer.lab_id, (block.block_id,), (), -ask, words)
         yield Option("sell", action, ask)
 
 
 broker = Broker()
+
+
+def offer_to(
+    lab: str, given: tuple[str, ...], wanted: tuple[str, ...], payment: float, words: str
+) -> arena.Action:
+    """Offers blocks and `payment` to a lab for others of its; a payment below 0 is asked for."""
+    return arena.Action(
+        "send_offer",
+        target_lab_id=lab,
+        block_ids=given,
+        requested_block_ids=wanted,
+        payment=max(0.0, payment),
+        message=words,
+        conditions=(("ask", -payment),) if payment < 0 else (),
+    )
 
 
 def price(obs: arena.Observation, kind: str, lab: str, ids: Sequence[str], signal: str) -> float:
@@ -422,26 +424,20 @@ def pooled_booking(
     """
     market, best = obs.market, (0.0, "", ())
     now, horizon = market.round_index, market.max_rounds
-    theirs = dict.fromkeys(b for b in pool if market.blocks[b].owner_lab_id != obs.agent)
-    free = [b for b in obs.owned_blocks if b.status in arena.FREE]
-    usable = [
-        block
-        for block in (*free, *(market.blocks[b] for b in sorted(theirs)))  # sets have no order
-        if arena.live_hours(block, now, horizon)
-    ]
+    theirs = {b for b in pool if market.blocks[b].owner_lab_id != obs.agent}
+    pooled = (market.blocks[b] for b in sorted(theirs))  # sets have no order
+    usable = [*arena.free_blocks(obs), *(b for b in pooled if arena.live_hours(b, now, horizon))]
     jobs = [job for job in obs.open_jobs if job.joint or not joint]
     for job in jobs if theirs else ():
         able = [block for block in usable if block.reliability >= job.min_reliability]
         for blocks in (chosen for count in (1, 2, 3) for chosen in combinations(able, count)):
             ids = tuple(block.block_id for block in blocks)
-            if theirs.keys().isdisjoint(ids):
+            if theirs.isdisjoint(ids):
                 continue
             gain = arena.booking_gain(job, blocks, now, horizon)
             if gain is None or gain <= best[0]:
                 continue
-            size = {block.block_id: sum(arena.hours(block, job, now, horizon)) for block in blocks}
-            rate = share * gain / sum(size.values())
-            dues = sum(max(1.0, rate * hours) for b, hours in size.items() if b in theirs)
+            dues = arena.pool_dues(obs, job, blocks, share * gain)
             if dues + sum(block.energy_cost for block in blocks) > obs.own.budget:
                 continue
             net = gain - dues + _plan_without(obs, job, ids) - plan.gain
@@ -452,19 +448,13 @@ def pooled_booking(
 
 def wanted_sets(obs: arena.Observation) -> Iterator[tuple[arena.Block, ...]]:
     """Every block of another lab that could serve an open job, and every pair of one lab."""
-    market, jobs = obs.market, [job for job in obs.open_jobs if not job.joint]
+    jobs = [job for job in obs.open_jobs if not job.joint]
     if not jobs:
         return
     floor = min(job.min_reliability for job in jobs)
     for lab in obs.others:
-        able = [
-            block
-            for block in market.blocks.values()
-            if block.owner_lab_id == lab.lab_id
-            and arena.is_requestable(block)
-            and block.reliability >= floor
-            and arena.live_hours(block, market.round_index, market.max_rounds)
-        ]
+        theirs = arena.tradable_blocks(obs.market, lab.lab_id)
+        able = [block for block in theirs if block.reliability >= floor]
         yield from ((block,) for block in able)
         yield from combinations(able, 2)
 
@@ -495,8 +485,7 @@ def _to_trade(obs: arena.Observation, plan: arena.Plan) -> list[arena.Block]:
     """The blocks that neither its plan nor its bids need, less one that its joint job can use."""
     spare, market, requested = arena.spare_blocks(obs, plan), obs.market, _requested_blocks(obs)
     if requested:
-        free = [block for block in obs.owned_blocks if block.status in arena.FREE]
-        hoped = [*free, *(market.blocks[b] for b in requested)]
+        hoped = [*arena.free_blocks(obs), *(market.blocks[b] for b in requested)]
         parts = arena.best_plan(hoped, obs.own.jobs, market.round_index, market.max_rounds).parts
         needed = {block_id for part in parts for block_id in part.block_ids}
         spare = [block for block in spare if block.block_id not in needed]
@@ -526,20 +515,14 @@ def when_taken(obs: arena.Observation) -> arena.Observation:
 
 def _book_now(obs: arena.Observation, plan: arena.Plan) -> Iterator[Option]:
     """The booking that loses most by waiting a round."""
-    losses = [(arena.loss_by_delay(obs, part), part) for part in plan.parts]
-    loss, part = max(losses, default=(0.0, None))
-    if loss > 0.01:
-        yield _booking(obs, part)
+    if urgent := arena.urgent_parts(obs, plan):
+        yield _booking(obs, max(urgent)[1])
 
 
 def _plan_without(obs: arena.Observation, job: arena.Job, ids: Sequence[str]) -> float:
     """The gain of its best plan for its other jobs, without these blocks."""
     market = obs.market
-    free = [
-        block
-        for block in obs.owned_blocks
-        if block.status in arena.FREE and block.block_id not in ids
-    ]
+    free = [block for block in arena.free_blocks(obs) if block.block_id not in ids]
     jobs = tuple(other for other in obs.own.jobs if other.job_id != job.job_id)
     return arena.best_plan(free, jobs, market.round_index, market.max_rounds).gain
 
@@ -590,8 +573,7 @@ def _tries(obs: arena.Observation, block_id: str, lab: str) -> int:
 
 def _urgent_booking(obs: arena.Observation, plan: arena.Plan) -> Iterator[Option]:
     """The most urgent booking, if the turns left in the round just suffice for all urgent ones."""
-    losses = [(arena.loss_by_delay(obs, part), part) for part in plan.parts]
-    urgent = [pair for pair in losses if pair[0] > 0.01]
+    urgent = arena.urgent_parts(obs, plan)
     if urgent and len(urgent) >= obs.market.queue.count(obs.agent):
         yield _booking(obs, max(urgent)[1])
 
@@ -648,6 +630,5 @@ def _at_risk(obs: arena.Observation, part: arena.Part) -> float:
 
 
 def _booking(obs: arena.Observation, part: arena.Part) -> Option:
-    action = arena.Action("allocate_to_job", job_id=part.job_id, block_ids=part.block_ids)
     loss = max(arena.loss_by_delay(obs, part), _at_risk(obs, part))
-    return Option("book", action, part.gain, loss)
+    return Option("book", part.booking, part.gain, loss)

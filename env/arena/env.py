@@ -19,7 +19,7 @@ from . import rules
 from .actions import Action, Malformed, action_fault
 from .labs import opening_offer, scripted_lab
 from .rules import Draft, Refused, advance_round, apply_shock, settle, settlement
-from .types import Market, Observation, Own, Result, State
+from .types import Observation, Result, State
 from .world import Size, draw_world, with_public_bands
 
 SEATS = ("lab_0", "lab_1", "lab_2", "lab_3", "lab_4")
@@ -76,7 +76,7 @@ class GpuBudgetNegotiationEnv:
         return queue[0] if queue else None
 
     def observe(self, state: State, agent: str) -> Observation:
-        return Observation(agent, state.market, state.private[agent])
+        return state.seen_by(agent)
 
     def step(self, state: State, action: Action | Malformed) -> State:
         """The state after the next lab's action.
@@ -102,10 +102,8 @@ def make_opening_offers(state: State) -> State:
     """The state after each other lab made the learner one offer, if it has one to make."""
     draft = Draft(state)
     for lab in state.market.labs:
-        if lab != LEARNER:
-            offer = opening_offer(Observation(lab, state.market, state.private[lab]), LEARNER)
-            if offer is not None:
-                rules.send_offer(draft, lab, offer)
+        if lab != LEARNER and (offer := opening_offer(state.seen_by(lab), LEARNER)):
+            rules.send_offer(draft, lab, offer)
     return draft.state()
 
 
@@ -140,7 +138,7 @@ def act(state: State, action: Action | Malformed) -> State:
     if code == "finished":
         rest = () if agent == LEARNER else tuple([lab for lab in rest if lab != agent])
         results += (settlement(former),)
-    draft.private[agent] = Own(*former[:-2], results, (*former.recent[-2:], action))
+    draft.private[agent] = former._replace(results=results, recent=(*former.recent[-2:], action))
     return draft.state(rest)
 
 
@@ -148,11 +146,11 @@ def _end_turn(
     state: State, rest: tuple[str, ...], result: Result, action: Action | None = None
 ) -> State:
     """The state after a turn that changed nothing but its lab's last result and actions."""
-    market, agent = state.market, state.market.queue[0]
+    agent = state.market.queue[0]
     lab = state.private[agent]
     recent = lab.recent if action is None else (*lab.recent[-2:], action)
-    private = {**state.private, agent: Own(*lab[:-2], (result,), recent)}
-    return State(Market(*market[:4], rest, *market[5:]), private)
+    private = {**state.private, agent: lab._replace(results=(result,), recent=recent)}
+    return State(state.market._replace(queue=rest), private)
 
 
 def close_if_done(state: State) -> State:

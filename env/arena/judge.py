@@ -92,7 +92,7 @@ def judge(state: State, lab_id: str, text: str) -> Verdict:
         raise ValueError(f"no lab {lab_id!r}; labs are {', '.join(state.market.labs)}")
     if len(text) > LONGEST_MESSAGE:
         raise ValueError(f"a pitch has at most {LONGEST_MESSAGE} characters, not {len(text):,}")
-    obs = Observation(lab_id, state.market, state.private[lab_id])
+    obs = state.seen_by(lab_id)
     findings = _weigh(_findings(obs, text, _recent_facts(obs)))
     scores = dict.fromkeys(DIMENSIONS, 0.0)
     scores |= {f.dimension: f.points for f in findings if f.points}

@@ -22,13 +22,13 @@ from .planning import (
     added_value,
     free_blocks,
     hours,
-    loss_by_delay,
     offer_gain,
     own_plan,
     pooled_part,
     spare_blocks,
     trade_gain,
     unplanned_jobs,
+    urgent_parts,
 )
 from .rules import is_requestable, last_signal
 from .types import REQUESTABLE, Block, Job, Lab, Market, Observation, Offer, live_hours
@@ -199,7 +199,7 @@ def _urgent_booking(obs: Observation, plan: Plan) -> Action | None:
     fewest = 1 if panicked else obs.market.queue.count(obs.agent)
     if len(plan.parts) < fewest:
         return None
-    urgent = [(loss, part) for part in plan.parts if (loss := loss_by_delay(obs, part)) > 0.01]
+    urgent = urgent_parts(obs, plan)
     return max(urgent)[1].booking if len(urgent) >= fewest else None
 
 
@@ -210,9 +210,8 @@ def _due_booking(obs: Observation, plan: Plan) -> Action | None:
     """
     if obs.market.round_index >= obs.market.max_rounds - LAST_ROUNDS:
         return plan.booking
-    losses = [(loss_by_delay(obs, part), part) for part in plan.parts]
-    loss, part = max(losses, default=(0.0, None))
-    return part.booking if loss > 0.01 else None
+    urgent = urgent_parts(obs, plan)
+    return max(urgent)[1].booking if urgent else None
 
 
 def _answer(obs: Observation, plan: Plan) -> Action | None:
@@ -245,14 +244,12 @@ def _is_bid(obs: Observation, offer: Offer, lack: float, plan: Plan) -> bool:
 
 
 def _turn_down(obs: Observation) -> Action | None:
-    """Rejects an offer of a lab with which it refuses to trade."""
     refused = (o for o in obs.incoming if refuses(obs, o.from_lab_id))
     offer = next(refused, None)
     return Action("reject_offer", offer_id=offer.offer_id) if offer else None
 
 
 def _counter(obs: Observation, offer: Offer, lack: float) -> Action | None:
-    """The same trade at a price that makes it acceptable."""
     greed = CHARACTERS[obs.own.archetype or "cooperative"].greed
     ask = ceil((offer.payment - offer.ask + lack) * greed)
     held = not all(is_requestable(obs.market.blocks[block_id]) for block_id in offer.offered_blocks)

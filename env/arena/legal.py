@@ -4,10 +4,11 @@ There are too many prices and sets of blocks to list, so a few sensible ones of 
 """
 
 from collections.abc import Iterator
+from itertools import product
 
 from .actions import Action
-from .planning import best_plan, booking_gain, own_plan, shared_part
-from .rules import is_requestable
+from .planning import best_plan, booking_gain, free_blocks, own_plan, shared_part
+from .rules import is_requestable, tradable_blocks
 from .types import AVAILABLE, COMMITTED, FREE, LIVE, RESERVED, Block, Job, Observation, live_hours
 
 PAYMENTS = (2.0, 5.0, 10.0, 20.0)  # credits
@@ -42,32 +43,18 @@ def _affordable(obs: Observation) -> float:
 
 
 def _offers(obs: Observation) -> Iterator[Action]:
-    market = obs.market
-    present = {lab.lab_id for lab in obs.others}
+    present = sorted(lab.lab_id for lab in obs.others)
     money = _affordable(obs)
-    spare = [
-        b for b in _blocks_in(obs, FREE) if live_hours(b, market.round_index, market.max_rounds)
-    ]
-    for block in market.blocks.values():
-        owner = block.owner_lab_id
-        if owner not in present or not is_requestable(block):
-            continue
-        if not live_hours(block, market.round_index, market.max_rounds):
-            continue
-        wanted = (block.block_id,)
+    spare = [(block.block_id,) for block in free_blocks(obs)]
+    for block in tradable_blocks(obs.market, *present):
+        owner, wanted = block.owner_lab_id, (block.block_id,)
         for payment in PAYMENTS:
             if payment <= money:
                 yield Action("send_offer", owner, requested_block_ids=wanted, payment=payment)
         for given in spare:
-            yield Action(
-                "send_offer", owner, block_ids=(given.block_id,), requested_block_ids=wanted
-            )
-    for given in spare:
-        for lab in sorted(present):
-            for ask in ASKS:
-                yield Action(
-                    "send_offer", lab, block_ids=(given.block_id,), conditions=(("ask", ask),)
-                )
+            yield Action("send_offer", owner, block_ids=given, requested_block_ids=wanted)
+    for given, lab, ask in product(spare, present, ASKS):
+        yield Action("send_offer", lab, block_ids=given, conditions=(("ask", ask),))
 
 
 def _answers(obs: Observation) -> Iterator[Action]:

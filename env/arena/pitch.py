@@ -483,7 +483,6 @@ def _subject(names: tuple, lab_id: str, clause: str) -> str:
 
 
 def _mentions(names: tuple, clause: str) -> list[tuple[str, int]]:
-    """Each mention of a lab with its position, in order of positions."""
     mentions = [
         (lab, match.start())
         for lab, public in names

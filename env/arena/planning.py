@@ -273,6 +273,12 @@ def loss_by_delay(obs: Observation, part: Part) -> float:
     return part.gain - max(0.0, later or 0.0)
 
 
+def urgent_parts(obs: Observation, plan: Plan) -> list[tuple[float, Part]]:
+    """The parts of a plan that lose something by waiting a round, each after its loss."""
+    losses = [(loss_by_delay(obs, part), part) for part in plan.parts]
+    return [pair for pair in losses if pair[0] > 0.01]
+
+
 def pooled_part(obs: Observation, plan: Plan, spare: Iterable[Block]) -> Part | None:
     """The best use of a partner's pooled blocks for a job that `plan` leaves out.
 

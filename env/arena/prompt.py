@@ -6,14 +6,13 @@ chooses one, such as {"buy":2} for the second bid. An action in the arena's own 
 sends over the wire, is read too.
 """
 
-import json
 import tomllib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from .. import arena
-from ..bazaar.prompt import first_object
+from ..bazaar.prompt import as_text, first_object
 from ..core import IllegalAction
 from .broker import VERBS, Option, broker
 
@@ -91,16 +90,12 @@ def _terms(obs: arena.Observation, option: Option) -> str:
 def completion(action: arena.Action, obs: arena.Observation) -> str:
     """The canonical completion that makes `action`: an option's number, else the arena's JSON."""
     if action == WAIT:
-        return _as_text({"wait": True})
+        return as_text({"wait": True})
     for verb, listed in options(obs).items():
         for number, option in enumerate(listed, 1):
             if option.action == action:
-                return _as_text({verb: number})
-    return _as_text(action.as_json())
-
-
-def _as_text(row: dict[str, object]) -> str:
-    return json.dumps(row, ensure_ascii=False, separators=(",", ":"))
+                return as_text({verb: number})
+    return as_text(action.as_json())
 
 
 def parse(completion: str, obs: arena.Observation) -> Action:

@@ -21,7 +21,7 @@ from .actions import Action, Malformed
 from .env import act, close_if_done
 from .planning import own_plan
 from .rules import advance_round, apply_shock
-from .types import Observation, State
+from .types import State
 
 PLAN_WEIGHT = 0.5  # weight of the best plan's value in the potential
 REFUSED, MALFORMED, SPAM, BREACH = -0.10, -0.15, -0.05, -0.20
@@ -96,10 +96,8 @@ def reward(state: State, action: Action | Malformed, lab: str) -> Breakdown:
     by_time = by_shock = 0.0
     if not acted.market.queue:
         later = advance_round(acted)
-        after_time, after_shock = (
-            plan_potential(later, lab),
-            plan_potential(apply_shock(later), lab),
-        )
+        after_time = plan_potential(later, lab)
+        after_shock = plan_potential(apply_shock(later), lab)
         by_time, by_shock = after_time - after_action, after_shock - after_time
     by_action = after_action - potential
     booked, left = code == "job_allocated", code == "finished"
@@ -129,11 +127,10 @@ def plan_potential(state: State, lab: str) -> float:
     market = state.market
     if market.round_index >= market.max_rounds or market.labs[lab].finished:
         return 0.0
-    return PLAN_WEIGHT * own_plan(Observation(lab, market, state.private[lab])).gain
+    return PLAN_WEIGHT * own_plan(state.seen_by(lab)).gain
 
 
 def _has_traded(before: State, after: State, lab: str) -> bool:
-    """Whether an offer from or to `lab` was settled."""
     new = after.market.closed.keys() - before.market.closed.keys()
     closed = (after.market.closed[offer_id] for offer_id in new)
     return any(o.status == "accepted" and lab in (o.from_lab_id, o.to_lab_id) for o in closed)

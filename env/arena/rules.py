@@ -23,7 +23,6 @@ from .types import (
     Block,
     Coalition,
     Job,
-    Lab,
     Market,
     Message,
     Nature,
@@ -32,6 +31,7 @@ from .types import (
     Result,
     Shock,
     State,
+    live_hours,
 )
 from .world import batna_in_surge
 
@@ -53,40 +53,23 @@ class Draft:
     It copies what it changes, so the state that it came from stays as it is.
     """
 
-    __slots__ = (
-        *("market", "private", "round_index", "labs", "blocks", "offers", "closed"),
-        *("coalitions", "messages", "shock_history"),
-    )
+    CHANGED = (  # fields of the market
+        "round_index", "labs", "blocks", "offers", "closed", "coalitions", "messages",
+        "shock_history",
+    )  # fmt: skip
+    __slots__ = ("market", "private", *CHANGED)
 
     def __init__(self, state: State) -> None:
-        market = state.market
-        self.market = market
-        self.private = dict(state.private)
-        self.round_index, self.labs, self.blocks = market.round_index, market.labs, market.blocks
-        self.offers, self.closed = market.offers, market.closed
-        self.coalitions, self.messages = market.coalitions, market.messages
-        self.shock_history = market.shock_history
+        self.market, self.private = state.market, dict(state.private)
+        for name in self.CHANGED:
+            setattr(self, name, getattr(state.market, name))
 
     def state(self, queue: tuple[str, ...] | None = None) -> State:
         """The state of the draft, with a new `queue` of turns if one is given."""
-        market = self.market
-        after = Market(
-            market.task,
-            self.round_index,
-            market.max_rounds,
-            market.coalitions_allowed,
-            market.queue if queue is None else queue,
-            self.labs,
-            self.blocks,
-            self.offers,
-            self.closed,
-            self.coalitions,
-            self.messages,
-            self.shock_history,
-            market.market_pressure,
-            market.announced,
-        )
-        return State(after, self.private)
+        changed = {name: getattr(self, name) for name in self.CHANGED}
+        if queue is not None:
+            changed["queue"] = queue
+        return State(self.market._replace(**changed), self.private)
 
     @property
     def hold(self) -> int:
@@ -103,7 +86,7 @@ class Draft:
             self.closed = dict(self.closed)
         self.offers = dict(self.offers)
         del self.offers[offer.offer_id]
-        self.closed[offer.offer_id] = Offer(*offer[:-1], status)
+        self.closed[offer.offer_id] = offer._replace(status=status)
 
     def put_coalition(self, coalition: Coalition) -> None:
         self.coalitions = {**self.coalitions, coalition.coalition_id: coalition}
@@ -113,9 +96,9 @@ class Draft:
 
     def trust(self, lab: str, change: float) -> None:
         """Changes a lab's reputation by `change`, within [0, 1]."""
-        name, public_name, reputation, *rest = self.labs[lab]
-        reputation = round(min(1.0, max(0.0, reputation + change)), 3)
-        self.labs = {**self.labs, lab: Lab(name, public_name, reputation, *rest)}
+        known = self.labs[lab]
+        reputation = round(min(1.0, max(0.0, known.reputation + change)), 3)
+        self.labs = {**self.labs, lab: known._replace(reputation=reputation)}
 
     def pay(self, payer: str, payee: str, amount: float, account: str) -> None:
         """Moves credits between labs, booked under `account` ("deals" or "pool") on both sides."""
@@ -125,13 +108,8 @@ class Draft:
 
     def _book(self, lab: str, amount: float, account: str) -> None:
         former = self.private[lab]
-        deals, pool = former.deals, former.pool
-        if account == "deals":
-            deals = round(deals + amount, 2)
-        else:
-            pool = round(pool + amount, 2)
-        budget = round(former.budget + amount, 2)
-        self.private[lab] = Own(former.archetype, budget, *former[2:9], deals, pool, *former[11:])
+        booked = {name: round(getattr(former, name) + amount, 2) for name in ("budget", account)}
+        self.private[lab] = former._replace(**booked)
 
     def leave_pool(self, block: Block) -> None:
         """Breaks the coalition to which `block` is committed, if it is; its owner withdraws it."""
@@ -195,6 +173,13 @@ class Draft:
 def is_requestable(block: Block) -> bool:
     """Whether another lab may request `block`: it is live and not reserved by its owner."""
     return block.status in REQUESTABLE
+
+
+def tradable_blocks(market: Market, *labs: str) -> list[Block]:
+    """The blocks of these labs that another lab may request, and that have hours left."""
+    now, horizon = market.round_index, market.max_rounds
+    blocks = [b for b in market.blocks.values() if b.owner_lab_id in labs and is_requestable(b)]
+    return [block for block in blocks if live_hours(block, now, horizon)]
 
 
 # Rules for the public message board: messages, pitches, and the signal of each text.
@@ -515,7 +500,7 @@ def allocate_to_job(draft: Draft, agent: str, action: Action) -> Outcome:
     if not more:
         raise Refused("no_hours_left", "these blocks have no hours left")
     booked = (*job.allocated_block_ids, *action.block_ids)
-    after = Job(*job[:8], on_time, late, booked, *job[11:])
+    after = job._replace(on_time=on_time, late=late, allocated_block_ids=booked)
     if not (after.completed or job.partial_credit_allowed):
         raise Refused("insufficient_capacity", f"{job.job_id} wants more hours at once")
     value = round(booked_value(job, on_time, late) - booked_value(job, job.on_time, job.late), 2)
@@ -539,14 +524,11 @@ def allocate_to_job(draft: Draft, agent: str, action: Action) -> Outcome:
         draft.drop_commitment(block.block_id)
         draft.pay(agent, block.owner_lab_id, due, "pool")
     former = draft.private[agent]
-    draft.private[agent] = Own(
-        former.archetype,
-        round(former.budget - energy, 2),
-        tuple([after if j.job_id == job.job_id else j for j in former.jobs]),
-        *former[3:7],
-        round(former.job_value + value, 2),
-        round(former.energy + energy, 2),
-        *former[9:],
+    draft.private[agent] = former._replace(
+        budget=round(former.budget - energy, 2),
+        jobs=tuple([after if j.job_id == job.job_id else j for j in former.jobs]),
+        job_value=round(former.job_value + value, 2),
+        energy=round(former.energy + energy, 2),
     )
     draft.void_offers()
     return "job_allocated", f"{job.job_id} earns {value:.2f} for {energy:.2f} of energy"

@@ -31,7 +31,7 @@ class Block(NamedTuple):
 
     def with_status(self, status: str, held_until: int | None = None) -> "Block":
         """The block with another status."""
-        return Block(*self[:7], status, held_until)
+        return self._replace(status=status, held_until=held_until)
 
 
 class Job(NamedTuple):
@@ -199,6 +199,10 @@ class State:
 
     market: Market
     private: Mapping[str, Any]
+
+    def seen_by(self, lab: str) -> "Observation":
+        """What a lab may see."""
+        return Observation(lab, self.market, self.private[lab])
 
 
 class Observation(NamedTuple):

@@ -215,12 +215,10 @@ def with_public_bands(market: Market, private: Any, queue: tuple[str, ...]) -> M
         demand += wanted
         budget = band(values.budget, LOW_BUDGET, HIGH_BUDGET)
         scarcity = band(wanted / max(1, owned[lab_id]), LOW_DEMAND, HIGH_DEMAND)
-        if (budget, scarcity) != (lab.public_budget_band, lab.public_demand):
-            lab = Lab(*lab[:3], budget, scarcity, lab.finished)
-        labs[lab_id] = lab
+        labs[lab_id] = lab._replace(public_budget_band=budget, public_demand=scarcity)
     pressure = band(demand / max(1, sum(owned.values())), LOW_PRESSURE, HIGH_PRESSURE)
     announced = private["nature"].shocks.get(now + 1, "") if now + 1 < horizon else ""
-    return Market(*market[:4], queue, labs, *market[6:-2], pressure, announced)
+    return market._replace(queue=queue, labs=labs, market_pressure=pressure, announced=announced)
 
 
 def band(amount: float, low: float, high: float) -> str:

@@ -184,7 +184,7 @@ def terms(
     walk_probability: float,
     inventory: int,
 ) -> Terms:
-    """The terms of a personality under a task's parameters. Prices may be arrays."""
+    """The terms of a personality under a task's parameters."""
     factors = PERSONAS[persona]
     pressure = 0.5 if inventory <= 1 else 1.0
     return Terms(

@@ -20,14 +20,7 @@ import numpy as np
 from ..amounts import rupees
 from ..core import Task
 from . import corpus, ear
-from .rules import (
-    Bazaar,
-    amount_of,
-    count_bids,
-    package_gain,
-    share_kept,
-    standing_offer,
-)
+from .rules import Bazaar, amount_of, count_bids, package_gain, share_kept, standing_offer
 from .speech import ACTS, DONE, LANGUAGES, PITCHES, QUESTIONS, Speech
 from .types import CATALOGUE, EXTRAS, Accept, Action, Instance, Observation, Offer, Table, WalkAway
 
@@ -471,11 +464,7 @@ class Position(NamedTuple):
 def speech_at(s: Stance, t: int, private: Mapping[str, Any], heard: Heard, at: Position) -> Speech:
     """What the seller says in round `t`, 0 for its opening, after what it heard."""
     u = private["chance"][t]
-    style = s.type
-    if u["style"] >= OWN_STYLE:
-        others = [name for name in TYPES if name != style]
-        style = others[int(u["other"] * len(others))]
-    reaction = reaction_to(heard, u["reacts"])
+    style, reaction = style_drawn(s, u), reaction_to(heard, u["reacts"])
     asked = heard.act.removeprefix("ask_") if is_question(heard.act) else ""
     extras = private.get("told", {})
     asked = asked if asked in (*private["stories"], *extras) else ""
@@ -494,9 +483,21 @@ def speech_at(s: Stance, t: int, private: Mapping[str, Any], heard: Heard, at: P
             content, cost, true = "evade", 0, True
         if content == "evade" and not asked:
             return Speech(style, reaction=reaction)
+    return Speech(style, topic, content, cost, mark_drawn(content, true, u), reaction)
+
+
+def style_drawn(s: Any, u: Mapping[str, float]) -> str:
+    """The style in which a seller speaks in a round of the draws `u`: mostly its own type's."""
+    if u["style"] < OWN_STYLE:
+        return s.type
+    others = [name for name in TYPES if name != s.type]
+    return others[int(u["other"] * len(others))]
+
+
+def mark_drawn(content: str, true: bool, u: Mapping[str, float]) -> str:
+    """The mark of candour of what is said in a round of the draws `u`."""
     marks = np.cumsum(MARK_CHANCES[true])
-    mark = "plain" if content == "evade" else MARKS[int(np.searchsorted(marks, u["mark"]))]
-    return Speech(style, topic, content, cost, mark, reaction)
+    return "plain" if content == "evade" else MARKS[int(np.searchsorted(marks, u["mark"]))]
 
 
 def extra_story(claim: Told, asked: bool) -> tuple[str, int, bool]:

@@ -258,11 +258,7 @@ def speech_at(
 ) -> Speech:
     """What it says with an `ask` in round `t`, 0 for its opening, after what it heard."""
     u = private["chance"][t]
-    style = s.type
-    if u["style"] >= market.OWN_STYLE:
-        others = [name for name in TYPES if name != style]
-        style = others[int(u["other"] * len(others))]
-    reaction = market.reaction_to(heard, u["reacts"])
+    style, reaction = market.style_drawn(s, u), market.reaction_to(heard, u["reacts"])
     if heard.act in QUESTIONS:
         topic = heard.act.removeprefix("ask_")
         content, cost, true = story(s, topic, *private["stories"][topic], True)
@@ -277,9 +273,7 @@ def speech_at(
             content, true = claim(s, topic, ask, private["stories"][topic][0])
     if not content:
         return Speech(style, reaction=reaction)
-    marks = np.cumsum(market.MARK_CHANCES[true])
-    mark = "plain" if content == "evade" else market.MARKS[int(np.searchsorted(marks, u["mark"]))]
-    return Speech(style, topic, content, cost, mark, reaction)
+    return Speech(style, topic, content, cost, market.mark_drawn(content, true, u), reaction)
 
 
 def claim(s: Person, topic: str, ask: int, u: float) -> tuple[str, bool]:

@@ -22,7 +22,7 @@ from typing import Any
 from ..amounts import rupees
 from ..core import IllegalAction, refuse_constant
 from ..language import money
-from .types import Accept, Move, Observation, Offer, WalkAway
+from .types import Accept, Deal, Move, Observation, Offer, WalkAway
 
 Action = Offer | Accept | WalkAway
 
@@ -84,17 +84,14 @@ def _moves(obs: Observation) -> Iterator[Move]:
         yield from filter(None, pair)
 
 
-def bid_to_hold(obs: Observation) -> Offer | None:
+def bid_to_hold(obs: Observation, made: Sequence[Action] | None = None) -> Offer | None:
     """The own bid that is bid again by who holds; None before the first.
 
     It is the one that counts: the best where bids stand, else the last. Which one counts with
-    extras the seller alone knows, and there it is the last.
+    extras the seller alone knows, and there it is the last. `made` are own moves of the deal, by
+    default all so far.
     """
-    return _bid_to_hold(obs, _own_moves(obs))
-
-
-def _bid_to_hold(obs: Observation, made: Sequence[Action]) -> Offer | None:
-    """The same after the own moves `made`."""
+    made = _own_moves(obs) if made is None else made
     bids = [action for action in made if isinstance(action, Offer)]
     if obs.table.standing and not obs.table.extras:
         return max(bids, key=lambda bid: bid.price, default=None)
@@ -119,7 +116,7 @@ def _position(obs: Observation, seat: str) -> Iterator[str]:
     if "discount" in private:
         yield f"Keeps {round(100 * private['discount'])}%."
     if table.deals > 1:
-        paid = " ".join("-" if d.price is None else f"{_share(d)}" for d in table.past[-HISTORY:])
+        paid = " ".join(map(_share, table.past[-HISTORY:]))
         purse = f", purse {_inside(obs, private['purse'])}" if "purse" in private else ""
         paid = f"Before, percent of the first ask: {paid}." if paid else "Before: none."
         yield f"Deal {len(table.past) + 1}/{table.deals}{purse}. {paid}"
@@ -155,7 +152,7 @@ def _turn(obs: Observation, news: Sequence[str], made: Sequence[Action]) -> str:
         parts += _so_far(obs, made)
     if obs.table.standing and obs.agent != "seller":
         which = "last" if obs.table.extras else "best"
-        if bid := _bid_to_hold(obs, made):
+        if bid := bid_to_hold(obs, made):
             parts.append(f"Your {which} bid {_price_and_extras(obs, bid)}.")
         parts.append(f"Limit {_inside(obs, obs.reservation)}.")
     return " ".join(filter(None, parts))
@@ -166,7 +163,7 @@ def _so_far(obs: Observation, made: Sequence[Action]) -> Iterator[str]:
     if len(made) + 1 == obs.table.rounds:
         yield "Last round."
     bids = [action for action in made if isinstance(action, Offer)]
-    before = [_bid_to_hold(obs, bids[:at]) for at in range(len(bids))]
+    before = [bid_to_hold(obs, bids[:at]) for at in range(len(bids))]
     rises = sum(
         last is None or bid.price > last.price or bid.extras != last.extras
         for bid, last in zip(bids, before, strict=True)
@@ -181,7 +178,6 @@ def completion(action: Action, obs: Observation) -> str:
 
 
 def _own_moves(obs: Observation) -> list[Action]:
-    """The own moves in the deal so far."""
     return [move.action for move in _moves(obs) if move.agent == obs.agent]
 
 
@@ -190,7 +186,7 @@ def _completion(action: Action, obs: Observation, made: Sequence[Action]) -> str
     verb = {Offer: "offer", Accept: "accept", WalkAway: "walk"}[type(action)]
     price = action.price if isinstance(action, Offer) else _last_price(obs)
     if speaks_freely(obs) and isinstance(action, Offer):
-        last = _bid_to_hold(obs, made)
+        last = bid_to_hold(obs, made)
         same = last is not None and action.extras == last.extras
         holds = same and percent_of(obs, price) <= percent_of(obs, last.price)
         verb = "hold" if holds else "raise"
@@ -205,10 +201,11 @@ def _completion(action: Action, obs: Observation, made: Sequence[Action]) -> str
             words = words[: mention.start] + mark + words[mention.end :]
     if words:
         row["say"] = words[:LONGEST_QUOTE]
-    return _written(row)
+    return as_text(row)
 
 
-def _written(row: Mapping[str, Any]) -> str:
+def as_text(row: Mapping[str, Any]) -> str:
+    """A completion as it is written: JSON without spaces."""
     return json.dumps(row, ensure_ascii=False, separators=(",", ":"))
 
 
@@ -227,8 +224,9 @@ def _inside(obs: Observation, purse: float) -> int:
     return math.floor(100 * purse / unit(obs) + 1e-9)
 
 
-def _share(deal: Any) -> int:
-    return math.floor(100 * deal.price / deal.opening_ask + 0.5)
+def _share(deal: Deal) -> str:
+    """The price of a deal in percent of its first ask; "-" without one."""
+    return "-" if deal.price is None else f"{math.floor(100 * deal.price / deal.opening_ask + 0.5)}"
 
 
 def _quote(obs: Observation, message: str) -> str:
@@ -254,27 +252,35 @@ def parse(completion: str, obs: Observation) -> Action:
     rupees where they bear a currency. A price that reads like the other side's takes it. Raises
     IllegalAction, quoting the completion, where there is no move or the words differ from it.
     """
+    try:
+        return _parse(completion, obs)
+    except IllegalAction as error:
+        form = f'expected a move such as {{"offer":45}}; {error}: {completion[:QUOTED]!r}'
+        raise IllegalAction(form) from None
+
+
+def _parse(completion: str, obs: Observation) -> Action:
     row = first_object(completion)
-    verb, amount, words = _verb(row, completion)
-    extras = _extras(row, verb, obs, completion)
+    verb, amount, words = _verb(row)
+    extras = _extras(row, verb, obs)
     if speaks_freely(obs):
         quote = obs.own.get("quote")  # a claim of a price that it does not know stays without one
         words = words.replace("@", "" if quote is None else rupees(quote))
     standing = _last_price(obs)
     if verb == "hold":
         if (bid := bid_to_hold(obs)) is None:
-            raise _refuse("to hold is to bid the best bid again, and there is none yet", completion)
-        return replace(bid, message=_fill_prices(words, None, bid.price, obs, completion))
+            raise IllegalAction("to hold is to bid the best bid again, and there is none yet")
+        return replace(bid, message=_fill_prices(words, None, bid.price, obs))
     if verb == "walk":
-        return WalkAway(_fill_prices(words, None, standing, obs, completion))
-    price = None if amount is None else _price(amount, obs, completion)
+        return WalkAway(_fill_prices(words, None, standing, obs))
+    price = None if amount is None else _price(amount, obs)
     if verb == "accept" and price not in (None, standing):
-        raise _refuse("to accept is to take the other side's last price", completion)
+        raise IllegalAction("to accept is to take the other side's last price")
     if verb == "accept" or (price == standing and not extras):
-        return Accept(_fill_prices(words, amount, standing, obs, completion))
+        return Accept(_fill_prices(words, amount, standing, obs))
     if price is None:
-        raise _refuse("an offer needs a price", completion)
-    return Offer(price, _fill_prices(words, amount, price, obs, completion), extras)
+        raise IllegalAction("an offer needs a price")
+    return Offer(price, _fill_prices(words, amount, price, obs), extras)
 
 
 def preview(text: str, obs: Observation) -> str:
@@ -294,7 +300,7 @@ def preview(text: str, obs: Observation) -> str:
 
 
 def first_object(completion: str) -> Mapping[str, Any]:
-    """The first balanced JSON object, its keys in lower case."""
+    """The first balanced JSON object, its keys in lower case; IllegalAction where there is none."""
     text = completion[:LONGEST_COMPLETION]
     decoder = json.JSONDecoder(parse_constant=refuse_constant, strict=False)
     for brace in re.finditer(r"\{", text):
@@ -303,59 +309,58 @@ def first_object(completion: str) -> Mapping[str, Any]:
         except (ValueError, RecursionError):  # prose in braces, or one never closed
             continue
         return {key.strip().lower(): value for key, value in row.items()}
-    raise _refuse("it holds no JSON object", completion)
+    raise IllegalAction("it holds no JSON object")
 
 
-def _verb(row: Mapping[str, Any], completion: str) -> tuple[str, Any, str]:
+def _verb(row: Mapping[str, Any]) -> tuple[str, Any, str]:
     """The verb, the number given with it or None, and the words."""
     words = row.get("say", row.get("message")) or ""
     if not isinstance(words, str):
-        raise _refuse("what is said is a text", completion)
+        raise IllegalAction("what is said is a text")
     if isinstance(action := row.get("action"), str):
         verb, amount = action.strip().lower(), row.get("price")
         if verb not in VERBS:
-            raise _refuse(f"an action is one of {', '.join(VERBS)}", completion)
+            raise IllegalAction(f"an action is one of {', '.join(VERBS)}")
         return verb, amount if verb in ("offer", "raise") else None, words
     verbs = [verb for verb in VERBS if verb in row]
     if len(verbs) != 1:
-        raise _refuse(f"it needs exactly one of {', '.join(VERBS)}", completion)
+        raise IllegalAction(f"it needs exactly one of {', '.join(VERBS)}")
     verb, amount = verbs[0], row[verbs[0]]
     if verb == "hold" or (verb not in ("offer", "raise") and amount is True):
         return verb, None, words
     if verb == "walk" or amount is None or isinstance(amount, bool):
-        raise _refuse(f"{amount!r:.20} does not say what to {verb}", completion)
+        raise IllegalAction(f"{amount!r:.20} does not say what to {verb}")
     return verb, amount, words
 
 
-def _extras(row: Mapping[str, Any], verb: str, obs: Observation, completion: str) -> frozenset[str]:
-    """The extras that a bid asks for."""
+def _extras(row: Mapping[str, Any], verb: str, obs: Observation) -> frozenset[str]:
     names, allowed = row.get("with", row.get("extras")) or [], obs.table.extras
     if not names:
         return frozenset()
     if not allowed:
-        raise _refuse("a bid here is a price alone, without extras", completion)
+        raise IllegalAction("a bid here is a price alone, without extras")
     if verb not in ("offer", "raise"):
-        raise _refuse("only a bid with a price has extras", completion)
+        raise IllegalAction("only a bid with a price has extras")
     if not isinstance(names, list) or not all(name in allowed for name in names):
-        raise _refuse(f"extras are a list of {', '.join(allowed)}", completion)
+        raise IllegalAction(f"extras are a list of {', '.join(allowed)}")
     return frozenset(names)
 
 
-def _price(amount: Any, obs: Observation, completion: str) -> float:
+def _price(amount: Any, obs: Observation) -> float:
     """The rupees that a completion's `amount` means at `obs`."""
     if isinstance(amount, str):
         text = amount[:QUOTED].replace("%", " ")
         mentions = money.prices(text) or money.prices(f"₹ {text}")  # alone, "sau" may be no price
         if len(mentions) != 1:
-            raise _refuse("the price is no single number", completion)
+            raise IllegalAction("the price is no single number")
         (mention,) = mentions
         if any(mark in amount.lower() for mark in ("₹", "rs", "rupee", "inr", "रु")):
             return obs.priced(mention.amount)
         amount = mention.amount
     if isinstance(amount, bool) or not isinstance(amount, int | float):
-        raise _refuse("the price is no number", completion)
+        raise IllegalAction("the price is no number")
     if not 0 < amount <= HIGHEST:
-        raise _refuse(f"a price is over 0 and at most {HIGHEST} percent", completion)
+        raise IllegalAction(f"a price is over 0 and at most {HIGHEST} percent")
     asks = obs.table.asks
     standing = (asks[-1] if asks else None) if obs.agent == "seller" else obs.bid
     for price in (_last_price(obs), standing):
@@ -371,9 +376,7 @@ def _last_price(obs: Observation) -> float | None:
     return obs.ask if obs.table.asks else None
 
 
-def _fill_prices(
-    words: str, amount: Any, price: float | None, obs: Observation, completion: str
-) -> str:
+def _fill_prices(words: str, amount: Any, price: float | None, obs: Observation) -> str:
     """The words of a move with every price in them put in rupees; all must be the move's own.
 
     Who speaks freely is taken at its word: another price in a sentence is a fault of the sentence.
@@ -389,14 +392,10 @@ def _fill_prices(
         if mention.amount == obs.own.get("quote") and obs.agent != "seller":
             continue  # the price that it knows of another shop
         if mention.amount not in meant or not named:
-            raise _refuse(f"it says {text[mention.start : mention.end]!r:.20} and does not "
-                           "mean it", completion)  # fmt: skip
+            quote = f"{text[mention.start : mention.end]!r:.20}"
+            raise IllegalAction(f"it says {quote} and does not mean it")
         text = text[: mention.start] + named + text[mention.end :].removeprefix("%")
     return re.sub(r"#(?:\s?%)?", named, text).strip()
-
-
-def _refuse(why: str, completion: str) -> IllegalAction:
-    return IllegalAction(f'expected a move such as {{"offer":45}}; {why}: {completion[:QUOTED]!r}')
 
 
 def schema(obs: Observation) -> Mapping[str, Any]:

@@ -203,25 +203,15 @@ def count_bids(table: Table, costs: Mapping[str, int]) -> Table:
         price = move.action.price - amount_of(move.action.extras, costs)
         return replace(move, action=replace(move.action, price=price))
 
-    moves = tuple(map(count, table.moves))
-    bids = tuple(
-        move.action.price
-        for move in moves
-        if move.agent == "buyer" and isinstance(move.action, Offer)
-    )
-    return table._replace(moves=moves, bids=bids)
+    table = table._replace(moves=tuple(map(count, table.moves)))
+    return table._replace(bids=tuple(offer.price for offer in table.offers))
 
 
 def standing_offer(table: Table, costs: Mapping[str, int]) -> Offer:
     """The buyer's offer that counts with a seller of these costs of extras."""
-    offers = [
-        move.action
-        for move in table.moves
-        if move.agent == "buyer" and isinstance(move.action, Offer)
-    ]
     if not table.standing:
-        return offers[-1]
-    return max(offers, key=lambda offer: offer.price - amount_of(offer.extras, costs))
+        return table.offers[-1]
+    return max(table.offers, key=lambda offer: offer.price - amount_of(offer.extras, costs))
 
 
 def check_extras(offer: Offer, allowed: Sequence[str]) -> None:

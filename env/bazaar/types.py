@@ -155,6 +155,12 @@ class Table(NamedTuple):
             return None
         return max(self.bids) if self.standing else self.bids[-1]
 
+    @property
+    def offers(self) -> list[Offer]:
+        """The buyer's bids with their words and extras."""
+        made = (move.action for move in self.moves if move.agent == "buyer")
+        return [action for action in made if isinstance(action, Offer)]
+
 
 @dataclass(frozen=True, slots=True)
 class Observation:

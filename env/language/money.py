@@ -66,7 +66,6 @@ def price(text: str) -> float:
 
 
 def _no_price(text: str, line: Sequence[Token]) -> str:
-    """The sentence for a message without a price in rupees."""
     for i, token in enumerate(line[:-4]):
         number = number_at(line, i) if token.is_number else None
         if number and is_foreign(line, i, number.end):
@@ -361,7 +360,6 @@ def _parts(line: Sequence[Token], spans: Sequence[tuple[int, int]]) -> list[list
 
 
 def _is_rejected(parts: Sequence[list[str]], k: int) -> bool:
-    """Whether the words beside price `k` reject it."""
     before, after = parts[k], parts[k + 1]
     if before[-1:] == [_NOT] and before[-2:-1] != [_WHY]:
         return True

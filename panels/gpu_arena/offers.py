@@ -20,7 +20,7 @@ from panels.ui.components.moves import button
 from panels.ui.html import macros
 from panels.ui.look import folded, note, table
 from panels.ui.terms import capital, list_names, term
-from sauda.sessions.arena import ArenaGame, tradable_blocks
+from sauda.sessions.arena import ArenaGame
 
 HTML = macros("arena")
 CREDITS, SHARE = "credits", "Owner’s share of a pooled gain, 0 to 1"  # the labels of the numbers
@@ -215,14 +215,13 @@ def suggested_money(obs: arena.Observation, fields: Fields) -> dict[str, str]:
 
 def own_blocks(obs: arena.Observation) -> list[tuple[str, str]]:
     """The visitor's blocks that an offer can give, in words and by id."""
-    return [
-        (_in_words(obs, block), block.block_id) for block in tradable_blocks(obs.market, obs.agent)
-    ]
+    blocks = arena.tradable_blocks(obs.market, obs.agent)
+    return [(_in_words(obs, block), block.block_id) for block in blocks]
 
 
 def wanted_blocks(obs: arena.Observation) -> list[tuple[str, str]]:
     """The other labs' blocks that an offer can ask for, those first that add most to the jobs."""
-    blocks = tradable_blocks(obs.market, *(lab.lab_id for lab in obs.others))
+    blocks = arena.tradable_blocks(obs.market, *(lab.lab_id for lab in obs.others))
     adds = {block: arena.trade_gain(obs, (), (block.block_id,), 0.0) for block in blocks}
     told = {block: f", {gain:+.1f} for you" if gain > 0.05 else "" for block, gain in adds.items()}
     return [

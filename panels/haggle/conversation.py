@@ -29,7 +29,7 @@ from env import (
 from env.language.money import HIGHEST_PRICE, LONGEST_MESSAGE
 from panels.haggle.words import ENGLISH, Translate, Trouble, translator
 from panels.ui.offers import Say, ending
-from sauda.language.heard import Heard, read
+from sauda.language.heard import Heard
 from sauda.language.lines import name_in
 from sauda.language.phrases import language_of
 from sauda.language.small_talk import (
@@ -443,7 +443,7 @@ def play_text(game: Game, text: str, talk: Talk = SILENT) -> Game:
 
 def _hear(game: Game, text: str) -> Heard:
     """The visitor's text as the other side hears it."""
-    return read(text, game.observation.table, "buyer" if game.you == "seller" else "seller")
+    return Heard(text, game.observation.table, "buyer" if game.you == "seller" else "seller")
 
 
 def _is_asked(game: Game) -> bool:

@@ -54,8 +54,8 @@ def action_in_words(action: arena.Action | arena.Malformed) -> str:
 
 
 def in_words(turn: Turn) -> str:
-    """The turn's action as a phrase without its lab."""
-    return action_in_words(turn.action)
+    """The turn's action as a phrase without its lab; or why it is a forfeit."""
+    return f"forfeits: {turn.error}" if turn.action is None else action_in_words(turn.action)
 
 
 class Event(NamedTuple):
@@ -85,7 +85,7 @@ def events(played: Episode, lab: str) -> tuple[Event, ...]:
         ]
         shown = now
         if turn.action is None:
-            recorded.append(Event(now, turn.agent, f"forfeits: {turn.error}", FORFEIT, False))
+            recorded.append(Event(now, turn.agent, in_words(turn), FORFEIT, False))
             break
         state = task.env.step(state, turn.action)
         result = state.private[turn.agent].results[0]
@@ -94,8 +94,7 @@ def events(played: Episode, lab: str) -> tuple[Event, ...]:
             reward = next(rewards)
             gathered += reward.normalized_reward
             earned = (reward, gathered)
-        words = action_in_words(turn.action)
-        recorded.append(Event(now, turn.agent, words, result.code, result.ok, *earned))
+        recorded.append(Event(now, turn.agent, in_words(turn), result.code, result.ok, *earned))
     return tuple(recorded)
 
 

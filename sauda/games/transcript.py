@@ -60,8 +60,6 @@ def from_json(row: Mapping[str, Any]) -> Episode:
 
 def in_words(task_name: str, turn: Turn) -> str:
     """A turn of that task as a phrase without its agent."""
-    if turn.action is None:
-        return f"forfeits: {turn.error}"
     return game_of(task_name).words.in_words(turn)
 
 

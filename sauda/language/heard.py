@@ -1,6 +1,6 @@
 """What a text of a person says at a table: the one reading that a game and its page go by.
 
-`read` tells of a text whether it takes the other side's price or leaves, which price and extras it
+`Heard` tells of a text whether it takes the other side's price or leaves, which price and extras it
 offers or by which others it names one, what it claims or asks, and, where it names no price, what
 kind of talk it is. Who hears it is a seat. A model's reply is JSON and is read by its prompt.
 """
@@ -18,18 +18,13 @@ from sauda.language.spoken import prices_of
 from sauda.language.stances import Relative, relative
 
 
-def read(text: str, seen: Table, hearer: str) -> "Heard":
-    """A text as `hearer`, "buyer" or "seller", hears it at the table that it has `seen`."""
-    return Heard(text, seen, hearer)
-
-
 @dataclass(frozen=True)
 class Heard:
-    """A text that was heard; each part is read once, when it is asked for."""
+    """A text as `hearer` hears it at a table; each part is read once, when it is asked for."""
 
     text: str
     seen: Table
-    hearer: str
+    hearer: str  # "buyer" or "seller"
 
     @cached_property
     def relative(self) -> Relative | None:

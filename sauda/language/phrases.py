@@ -129,7 +129,6 @@ _KINDS = {**_NUMBERS, ".": ("mark",)}
 
 
 def _element(place: str, spelled: bool) -> Element:
-    """The element written as `place`."""
     names, stems, endings, kinds = set(), [], [], set()
     read = _fold_spelling if spelled else fold
     for name in place.removesuffix("?").removeprefix("!").split("/"):
@@ -287,7 +286,6 @@ class PhraseTable:
         return [p for p in self.phrases if all(need.is_among(keys) for need in p.needs)]
 
     def _starting(self, word: Word) -> Iterator[Phrase]:
-        """The phrases that may begin with a word."""
         key, spelled = word.key, word.spelled
         starts = (key, f"{key[:3]}*", f"#{word.kind}", spelled, f"{spelled[:3]}*")
         for start in dict.fromkeys(starts):

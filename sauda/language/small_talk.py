@@ -53,7 +53,6 @@ def kind_of_talk(text: str, to_buyer: bool = False) -> str:
 
 
 def _in_sentence(sentence: str, to_buyer: bool) -> tuple[float, str]:
-    """The row and the kind of talk in a sentence."""
     rows = set(_KINDS.find(sentence))
     length = sum(word.kind != "mark" for word in words(sentence))
     if any(kind == QUESTION for _, kind in rows) or ("?" in sentence and length > SHORT):

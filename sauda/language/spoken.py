@@ -236,7 +236,6 @@ def shape(text: str) -> str:
 
 
 def _insert_price(text: str, decided: Decided) -> str:
-    """The text with the move's price in rupees."""
     return text if decided.price is None else text.replace("#", rupees(decided.price))
 
 

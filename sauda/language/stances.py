@@ -19,14 +19,7 @@ from env import Table
 from env.language.money import YEARS, Mention, prices, without_code
 from env.language.numerals import WORDS, tokenize
 from sauda.language import phrases
-from sauda.language.phrases import (
-    BETWEEN_PRICES,
-    SENTENCE_ENDS,
-    Found,
-    Phrase,
-    PhraseTable,
-    Word,
-)
+from sauda.language.phrases import BETWEEN_PRICES, SENTENCE_ENDS, Found, Phrase, PhraseTable, Word
 from sauda.language.spoken import prices_of
 
 _SILENT = frozenset("'’‘\"“”`*_")  # marks that part no words
@@ -206,7 +199,6 @@ def relative(text: str) -> Relative | None:
 
 
 def _find(line: Sequence[Word], listed: Sequence[Phrase]) -> Iterator[Found]:
-    """Where each of `listed` stands in `line`."""
     for phrase in listed:
         for i in range(len(line)):
             if span := phrase.at(line, i):

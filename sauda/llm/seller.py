@@ -389,7 +389,6 @@ def foreign_words(body: str, decision: Decision) -> list[str]:
 
 @cache
 def _decided_words(says: speech.Speech) -> frozenset[str]:
-    """The words of all sentences that say what was decided."""
     keys = (("style", says.style), ("reaction", says.reaction), (says.topic, says.content),
             ("mark", says.mark))  # fmt: skip
     spoken = corpus.sentences(LANGUAGE, USE)

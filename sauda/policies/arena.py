@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from env import Episode, Task, advance, agent_stream, arena, begin, episode, move
-from env.arena.broker import WORDS, Broker, Option, when_taken
+from env import Episode, Task, advance, arena, begin, episode, move, next_stream
+from env.arena.broker import WORDS, Broker, Option, offer_to, when_taken
 
 if TYPE_CHECKING:
     from scipy.optimize import LinearConstraint
@@ -82,12 +82,9 @@ def naive_plea(obs: arena.Observation, rng: Rng) -> arena.Action:
     incoming = obs.incoming
     if incoming and "urgent" in incoming[0].message.lower():
         return arena.Action("accept_offer", offer_id=incoming[0].offer_id)
-    others = obs.others
-    return (
-        arena.Action("send_message", others[0].lab_id, message=PLEA)
-        if others
-        else arena.Action("wait")
-    )
+    if others := obs.others:
+        return arena.Action("send_message", others[0].lab_id, message=PLEA)
+    return arena.Action("wait")
 
 
 def rule_based_expert(obs: arena.Observation, rng: Rng) -> arena.Action:
@@ -319,12 +316,10 @@ def _constraints(
 def play_all_seeing(task: Task, seed: int) -> Episode:
     """The game of `seed` with the all-seeing trader in the learner's seat."""
     play = advance(task, task.opponents, begin(task, seed))
-    turn = 0
     while task.env.to_act(play.state) is not None:
         obs = task.env.observe(play.state, task.learner)
-        action = AllSeeing(state=play.state)(obs, agent_stream(task, seed, task.learner, turn))
+        action = AllSeeing(state=play.state)(obs, next_stream(task, play, task.learner))
         play = advance(task, task.opponents, move(task, play, action))
-        turn += 1
     return episode(task, play)
 
 
@@ -356,16 +351,11 @@ class AllSeeing(Broker):
 
     def _deals(self, obs: arena.Observation) -> Iterator[Option]:
         """Trades of at most two blocks for at most two, each at the price that is just taken."""
-        market, then = obs.market, when_taken(obs)
-        free = [b for b in obs.owned_blocks if b.status in arena.FREE]
-        live = [b for b in free if arena.live_hours(b, market.round_index, market.max_rounds)]
+        market, then, live = obs.market, when_taken(obs), arena.free_blocks(obs)
         for lab in obs.others:
-            seller = arena.Observation(lab.lab_id, market, self.state.private[lab.lab_id])
-            theirs = [
-                block
-                for block in market.blocks.values()
-                if block.owner_lab_id == lab.lab_id and arena.is_requestable(block)
-            ]
+            seller = self.state.seen_by(lab.lab_id)
+            blocks = [b for b in market.blocks.values() if b.owner_lab_id == lab.lab_id]
+            theirs = [block for block in blocks if arena.is_requestable(block)]
             purse = seller.own.budget - arena.ENERGY_RESERVE
             for wanted in _sets(theirs):
                 signal = self._best_signal(self.belief(obs, lab.lab_id))
@@ -378,20 +368,11 @@ class AllSeeing(Broker):
                     price = round(least - arena.trade_gain(seller, wanted, given, 0.0) + 0.01, 2)
                     if price > obs.own.budget or -price > purse or mine - price < 1:
                         continue
-                    action = arena.Action(
-                        "send_offer",
-                        target_lab_id=lab.lab_id,
-                        block_ids=given,
-                        requested_block_ids=wanted,
-                        payment=max(0.0, price),
-                        message=WORDS[signal],
-                        conditions=(("ask", -price),) if price < 0 else (),
-                    )
+                    action = offer_to(lab.lab_id, given, wanted, price, WORDS[signal])
                     yield Option("buy", action, mine - price)
 
 
 def _sets(blocks: list[arena.Block]) -> Iterator[tuple[str, ...]]:
-    """The ids of no, one or two of the blocks."""
     for count in range(3):
         for chosen in combinations(blocks, count):
             yield tuple(block.block_id for block in chosen)

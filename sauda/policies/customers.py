@@ -13,8 +13,8 @@ import numpy as np
 from env import Accept, Item, Observation, Offer, Policy, WalkAway, corpus, customers, ear, market
 from env import people as rules
 from sauda.policies import people
-from sauda.policies.listener import NOTHING, Action, MoveValues
-from sauda.policies.people import SAMPLE, Belief, Sellers
+from sauda.policies.listener import NOTHING, Action, MoveValues, Sellers, as_weights, sample
+from sauda.policies.people import SAMPLE, Belief
 
 PRIOR = 21  # seed
 
@@ -92,8 +92,7 @@ def believe(obs: Observation, reads: bool = True) -> Belief:
         ask = answer
         if reads:
             log = log + np.log(of_words(belief, obs, message, answer) + people.SLIP)
-    weights = np.exp(log - log.max())
-    belief.weights = weights / weights.sum()
+    belief.weights = as_weights(log)
     return belief
 
 
@@ -134,8 +133,7 @@ class Vendor:
     def __call__(self, obs: Observation, rng: np.random.Generator) -> Action:
         belief = believe(obs, self.reads)
         if self.truth:
-            for name in (*rules.Habit._fields[1:], *people.KNOWN, "opening"):
-                setattr(belief.sellers, name, np.full(SAMPLE, getattr(self.truth, name)))
+            belief.learn(self.truth, "opening")
         pleas, prices, offers, accept, walk = self._weigh(belief, obs)
         if offers.max() >= max(accept, walk):
             plea, at = np.unravel_index(offers.argmax(), offers.shape)
@@ -149,13 +147,13 @@ class Vendor:
         return MoveValues(
             tuple(pleas), flip(obs, prices)[::-1], offers[:, ::-1], float(accept), float(walk),
             lambda message: (customers.plea_in(message), 0),
-            lambda plea, seen: line(plea, 0.0, seen.table.item),
+            lambda plea, seen, draw=0.0: line(plea, draw, seen.table.item),
         )  # fmt: skip
 
     def _weigh(self, belief: Belief, obs: Observation) -> tuple[Any, ...]:
         """Pleas, prices in the mirror, and the worth of every move."""
         seen = across(obs)
-        s, mood, temper = belief.typical()
+        s, mood, temper = sample(belief, people.SELLERS)
         left = [plea for plea in customers.PLEAS if self.speaks and plea not in belief.said]
         prices, pleas = people.bids_to_weigh(seen), ["", *left]
         effects = [customers.effect(s, plea, ()) for plea in pleas]

@@ -19,6 +19,7 @@ from env import market as rules
 from env import speech as words
 
 SAMPLE, SELLERS, BIDS = 4000, 64, 20  # of the belief, of a plan, of the prices that it weighs
+DIMENSIONS = 13  # of the belief
 SHIFT = 0.3  # rounds: deviation of the time of an ask, uniform within half a round
 LEAST = 1e-4  # of each likelihood, so that rounding rules nobody out
 LATER = 0.8  # factor on later values, which QMDP takes for too high
@@ -35,12 +36,12 @@ Sellers = SimpleNamespace  # the fields of a Stance, arrays of one length
 
 
 @lru_cache(maxsize=1)
-def _draws(dimensions: int = 13) -> np.ndarray:
-    """A low-discrepancy sample of shape (SAMPLE, dimensions) by the generalised golden ratio."""
+def _draws() -> np.ndarray:
+    """A low-discrepancy sample of shape (SAMPLE, DIMENSIONS) by the generalised golden ratio."""
     ratio = 2.0
     for _ in range(60):
-        ratio = (1 + ratio) ** (1 / (dimensions + 1))
-    steps = ratio ** -np.arange(1, dimensions + 1)
+        ratio = (1 + ratio) ** (1 / (DIMENSIONS + 1))
+    steps = ratio ** -np.arange(1, DIMENSIONS + 1)
     return (0.5 + np.arange(1, SAMPLE + 1)[:, None] * steps) % 1
 
 
@@ -100,7 +101,7 @@ def believe(obs: Observation, reads: bool = True, read: Reader = ear.hear) -> Be
     fits = np.clip(np.minimum(high, most) - np.maximum(low, least), 0, None) / (high - low)
     log = np.log(fits[s.kind] + 1e-6) + np.log((s.reservation < s.opening) + 1e-6)
     mood, temper = np.zeros(SAMPLE), np.zeros(SAMPLE)
-    acts: set[str] = set()
+    acts: frozenset[str] = frozenset()
     by_topic: dict[str, list[words.Speech]] = {}
     t, best, before, last = 0, 0.0, rules.LOW_BID * s.opening, s.opening
     act, gain, holds, asked, package = "", np.zeros(SAMPLE), np.ones(SAMPLE, bool), "", None
@@ -111,8 +112,8 @@ def believe(obs: Observation, reads: bool = True, read: Reader = ear.hear) -> Be
                 max(best, before if t == 0 else best),
                 max(best, move.action.price),
             )
-            act, gain, more, holds = _weigh_act(s, t, best, move.action.message, acts, obs)
-            mood, temper = mood + gain, temper + more
+            act, gain, more, holds = weigh_act(s, t, best, move.action.message, acts, obs)
+            acts, mood, temper = acts | ({act} - {""}), mood + gain, temper + more
             question = rules.reader(table)(move.action.message)[0]
             asked = question.removeprefix("ask_") if rules.is_question(question) else ""
             temper = temper + rules.CHANGED * (package not in (None, move.action.extras))
@@ -141,12 +142,17 @@ def believe(obs: Observation, reads: bool = True, read: Reader = ear.hear) -> Be
                 by_topic.setdefault(speech.topic, []).append(speech)
     for topic, speeches in by_topic.items():
         log += np.log(of_story(s, topic, speeches) + 1e-4)
+    return Belief(s, as_weights(log), mood, temper, acts, frozenset(by_topic))
+
+
+def as_weights(log: np.ndarray) -> np.ndarray:
+    """The weights of a sample, which add up to 1, by its log-likelihoods."""
     weights = np.exp(log - log.max())
-    return Belief(s, weights / weights.sum(), mood, temper, frozenset(acts), frozenset(by_topic))
+    return weights / weights.sum()
 
 
 def line_of(act: str, obs: Observation, draw: float = 0.0) -> str:
-    """A line that sellers hear as this act; "" for none."""
+    """A line that sellers hear as this act, chosen by `draw` in [0, 1); "" for none."""
     quote = obs.own.get("quote") or 0
     return corpus.buyer_line(act, quote, draw, item=obs.table.item) if act else ""
 
@@ -184,17 +190,19 @@ def of_warning(s: Sellers, speech: words.Speech, risks: Mapping[str, Any]) -> np
     return np.where(warns, MISSED, 1.0)
 
 
-def _weigh_act(
-    s: Sellers, t: int, best: float, message: str, acts: set[str], obs: Observation
+def weigh_act(
+    s: Sellers, t: int, best: float, message: str, acts: frozenset[str], obs: Observation
 ) -> tuple[str, np.ndarray, Any, np.ndarray]:
-    """The act of a bid, what it adds to each seller's mood and temper, and whether it holds."""
-    gain, holds = np.zeros(SAMPLE), np.ones(SAMPLE, bool)
+    """The act of a bid, what it adds to each seller's mood and temper, and whether it holds.
+
+    One of the earlier `acts` is none again.
+    """
+    gain, holds = np.zeros(len(s.kind)), np.ones(len(s.kind), bool)
     act, named = rules.reader(obs.table)(message)
     if not act:
         return "", gain, 0.0, holds
     if act in acts:
         return "", gain, rules.REPEATED, holds
-    acts.add(act)
     if act == "flaw":
         holds = s.flaw
     elif act == "outside" and not rules.is_true(named, obs.own.get("quote")):
@@ -298,10 +306,10 @@ class Options:
     later: np.ndarray
 
 
-def after_each_act(s: Sellers, acts: int) -> Sellers:
-    """The sellers once for each act, one after another, with two more axes."""
+def each_array(s: Sellers, change: Callable[[np.ndarray], np.ndarray]) -> Sellers:
+    """The sellers with each of their arrays changed; single numbers stay."""
     return Sellers(**{
-        name: np.tile(value, acts)[:, None, None] if isinstance(value, np.ndarray) else value
+        name: change(value) if isinstance(value, np.ndarray) else value
         for name, value in vars(s).items()
     })  # fmt: skip
 
@@ -325,7 +333,7 @@ def plan(
     """The values of all moves; moods and tempers have the shape (a, k) of acts and sellers."""
     acts, k = moods.shape
     private, table, n = obs.own, obs.table, len(prices)
-    col = after_each_act(s, acts)
+    col = each_array(s, lambda value: np.tile(value, acts)[:, None, None])  # act by act
     mood = np.clip(moods, *rules.MOOD).reshape(-1, 1, 1)
     temper = tempers.reshape(-1, 1, 1)
     limit, item, first = private["reservation"], table.item.list_price, table.round + 1
@@ -391,14 +399,21 @@ class MoveValues:
     accept: float
     walk: float
     read: Callable[[str], tuple[str, int]] = ear.act_in  # how the other side hears
-    line: Callable[[str, Observation], str] = line_of  # the words of an act
+    line: Callable[[str, Observation, float], str] = line_of  # the words of an act
 
-    def best(self, obs: Observation) -> Action:
-        """The move with the highest value; of equal ones an offer, then an acceptance."""
-        top = self.offers.max()
-        if top >= max(self.accept, self.walk):
+    @property
+    def top(self) -> float:
+        """The value of the best move."""
+        return max(self.walk, self.accept, float(self.offers.max()))
+
+    def best(self, obs: Observation, draw: float = 0.0) -> Action:
+        """The move with the highest value; of equal ones an offer, then an acceptance.
+
+        `draw` in [0, 1) chooses its words.
+        """
+        if self.offers.max() == self.top:
             act, at = np.unravel_index(self.offers.argmax(), self.offers.shape)
-            return Offer(int(self.prices[at]), self.line(self.acts[act], obs))
+            return Offer(int(self.prices[at]), self.line(self.acts[act], obs, draw))
         return Accept() if self.accept >= self.walk else WalkAway()
 
     def of(self, move: Action) -> float:
@@ -415,8 +430,7 @@ class MoveValues:
 
     def regret(self, move: Action) -> float:
         """How much less `move` is worth than the best move, at least 0."""
-        best = max(self.walk, self.accept, float(self.offers.max()))
-        return max(0.0, best - self.of(move))
+        return max(0.0, self.top - self.of(move))
 
 
 @dataclass(frozen=True)
@@ -425,7 +439,6 @@ class Listener:
 
     reads: bool = True
     speaks: bool = True
-    asks: bool = True  # questions, where it reads and speaks
     read: Reader = ear.hear
 
     def __call__(self, obs: Observation, rng: np.random.Generator) -> Action:
@@ -439,21 +452,12 @@ class Listener:
         """The expected grade of every bid with every act, of accepting and of walking away."""
         s, mood, temper = sample(belief, SELLERS)
         prices = bids_to_weigh(obs)
-        acts = [""]
-        moods, tempers = [mood], [temper]
         speaks = self.speaks and not is_deaf(obs)
-        for act in self.pitches(belief, obs) if speaks else ():
-            holds = s.flaw if act == "flaw" else True
-            gain, more = rules.effect(act, s.kind, obs.table.round + 1, True, holds)
-            acts.append(act)
-            moods.append(mood + gain)
-            tempers.append(temper + more)
-        options = plan(s, np.array(moods), np.array(tempers), obs, prices)
+        acts = ["", *(true_pitches(belief.said, obs) if speaks else ())]
+        options = plan(s, *after_acts(acts, s, mood, temper, obs), obs, prices)
         means = options.values.mean(1)
-        offers = means[:, :-2]
-        if "cash" in acts:
-            offers[acts.index("cash"), prices < rules.CASH_FROM * s.opening] = NOTHING
-        if speaks and self.asks and self.reads and obs.rounds_left >= 3:
+        offers = without_early_cash(means[:, :-2], acts, prices, s)
+        if speaks and self.reads and obs.rounds_left >= 3:
             asked = self._worth_of_questions(belief, s, options)
             acts += asked
             silent = offers[0]
@@ -478,24 +482,45 @@ class Listener:
                 worth[question] = LATER * (known.max(2).sum(0) - plain)
         return worth
 
-    def pitches(self, belief: Belief, obs: Observation) -> list[str]:
-        """The pitches that it may still make and that are true."""
-        barred = {"tea"} if obs.table.round + 1 > rules.TEA_UNTIL else set()
-        barred |= set() if obs.own.get("quote") else {"outside"}
-        return [act for act in words.PITCHES if act not in belief.said and act not in barred]
+
+def true_pitches(earlier: frozenset[str], obs: Observation) -> list[str]:
+    """The pitches that a buyer may make after these `earlier` ones and that are true."""
+    barred = {"tea"} if obs.round + 1 > rules.TEA_UNTIL else set()
+    barred |= set() if obs.own.get("quote") else {"outside"}
+    return [act for act in words.PITCHES if act not in earlier | barred]
 
 
-def sample(belief: Belief, count: int) -> tuple[Sellers, np.ndarray, np.ndarray]:
-    """Equally likely sellers at evenly spaced quantiles of the reservation price."""
+def after_acts(
+    acts: Sequence[str], s: Sellers, mood: np.ndarray, temper: np.ndarray, obs: Observation
+) -> tuple[np.ndarray, np.ndarray]:
+    """Each seller's mood and temper after each pitch, "" for none: two arrays (acts, sellers)."""
+    effects = [
+        rules.effect(act, s.kind, obs.round + 1, True, s.flaw if act == "flaw" else True)
+        if act
+        else (0.0, 0.0)
+        for act in acts
+    ]
+    moods, tempers = zip(*((mood + gain, temper + more) for gain, more in effects), strict=True)
+    return np.array(moods), np.array(tempers)
+
+
+def without_early_cash(
+    offers: np.ndarray, acts: Sequence[str], prices: np.ndarray, s: Sellers
+) -> np.ndarray:
+    """The values of offers with NOTHING for cash that comes with a bid too low for it."""
+    if "cash" in acts:
+        offers[acts.index("cash"), prices < rules.CASH_FROM * s.opening] = NOTHING
+    return offers
+
+
+def sample(belief: Any, count: int) -> tuple[Sellers, np.ndarray, np.ndarray]:
+    """Equally likely sellers at evenly spaced quantiles of the reservation price; mood, temper."""
     order = np.argsort(belief.sellers.reservation, kind="stable")
     steps = (np.arange(count) + 0.5) / count
     at = np.searchsorted(np.cumsum(belief.weights[order]), steps)
-    index = order[np.minimum(at, SAMPLE - 1)]
-    taken = {
-        name: value[index] if isinstance(value, np.ndarray) else value
-        for name, value in vars(belief.sellers).items()
-    }
-    return Sellers(**taken), belief.mood[index], belief.temper[index]
+    index = order[np.minimum(at, len(order) - 1)]
+    sellers = each_array(belief.sellers, lambda value: value[index])
+    return sellers, belief.mood[index], belief.temper[index]
 
 
 def bids_to_weigh(obs: Observation) -> np.ndarray:

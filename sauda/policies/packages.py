@@ -2,8 +2,8 @@
 
 With a cost assumed for each extra, a bid is worth to the seller what a price alone is, and the
 planner of the open market names it. The costs are a belief of their own: heavy or light, weighed by
-what the seller says and by how honest its type is. What is read, said and asked can be switched
-off, one by one.
+what the seller says and by how honest its type is. What is read and said can be switched off, one
+by one.
 """
 
 from collections.abc import Mapping, Sequence
@@ -92,7 +92,6 @@ class Packager:
 
     reads: bool = True
     speaks: bool = True
-    asks: bool = True  # what the extras cost, where it reads and speaks
     packs: bool = True  # without, it bids prices alone
     read: Reader = ear.hear
     costs: Mapping[str, int] | None = None  # told what the extras cost: a bound, no contestant
@@ -114,21 +113,19 @@ class Packager:
 
     def weigh(self, obs: Observation) -> tuple[dict[str, int], dict[str, np.ndarray], float]:
         """By extra the expected cost in rupees and the weights of the costs; the honesty."""
-        names, item = obs.table.extras, obs.table.item
+        names, price = obs.table.extras, obs.table.item.list_price
         cost = cost_sample()[0]
-        blank = {name: weigh_costs((), 1.0, item.list_price) for name in names}
-        plain = {name: round(item.list_price * float(cost.mean())) for name in names}
+        blank = {name: weigh_costs((), 1.0, price) for name in names}
+        plain = {name: round(price * float(cost.mean())) for name in names}
         if self.costs is not None:
             return dict(self.costs), blank, 1.0
-        speeches = told_of_extras(obs, self.read) if self.reads else {}
         if not self.reads:
             return plain, blank, 0.5
+        speeches = told_of_extras(obs, self.read)
         belief = believe(in_prices(obs, plain, frozenset()), True, self.read)
         honesty = float(belief.weights @ belief.sellers.honesty)
-        weights = {
-            name: weigh_costs(speeches.get(name, ()), honesty, item.list_price) for name in names
-        }
-        expected = {name: round(item.list_price * float(weights[name] @ cost)) for name in names}
+        weights = {name: weigh_costs(speeches.get(name, ()), honesty, price) for name in names}
+        expected = {name: round(price * float(weights[name] @ cost)) for name in names}
         return expected, weights, honesty
 
     def choose(self, obs: Observation, costs: Mapping[str, int]) -> frozenset[str]:
@@ -150,7 +147,7 @@ class Packager:
     ) -> MoveValues:  # fmt: skip
         """The values of all moves, of questions for an extra too that was not asked for yet."""
         values = Listener(self.reads, self.speaks).values(belief, seen)
-        asks = self.reads and self.speaks and self.asks and self.packs and self.costs is None
+        asks = self.reads and self.speaks and self.packs and self.costs is None
         if not asks or is_deaf(obs) or obs.rounds_left < 3:
             return values
         item, silent = obs.table.item.list_price, values.offers[0]
@@ -210,8 +207,7 @@ def in_prices(obs: Observation, costs: Mapping[str, int], chosen: frozenset[str]
 
 def last_package(obs: Observation) -> frozenset[str]:
     """The extras of the buyer's last bid."""
-    offers = (move.action for move in obs.table.moves[::-1] if move.agent == "buyer")
-    return next(offer.extras for offer in offers if isinstance(offer, Offer))
+    return obs.table.offers[-1].extras
 
 
 def told_of_extras(obs: Observation, read: Reader = ear.hear) -> dict[str, list[words.Speech]]:

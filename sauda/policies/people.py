@@ -8,14 +8,29 @@ What is read and what is said can be switched off, one by one.
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 
-from env import Accept, Observation, Offer, WalkAway, corpus, ear, market
+from env import Accept, Observation, Offer, WalkAway, ear, market
 from env import people as rules
-from sauda.policies.listener import NOTHING, Action, Reader, of_manner, of_story
+from sauda.policies.listener import (
+    NOTHING,
+    Action,
+    MoveValues,
+    Reader,
+    Sellers,
+    after_acts,
+    as_weights,
+    each_array,
+    grade_at_once,
+    of_manner,
+    of_story,
+    sample,
+    true_pitches,
+    weigh_act,
+    without_early_cash,
+)
 
 SAMPLE, SELLERS, BIDS, DRAWS = 3000, 64, 14, 2  # of the belief; of a plan; its prices; its games
 PACES = (0.0, 0.12, 0.3, 0.6)  # shares of the gap that a way of going on closes with each bid
@@ -24,8 +39,6 @@ LOWEST = 0.3  # of the opening ask: the lowest first bid that is weighed
 NEAR = 0.02  # of the list price: deviation of an ask from what was wanted
 LEAST, SLIP = 1e-3, 1e-2  # of each likelihood of a move, and of what is read
 SEEDS = {"prior": 20, "plan": 7}
-
-Sellers = SimpleNamespace  # the fields of a Person, arrays of one length
 
 
 # Belief -------------------------------------------------------------------------------------------
@@ -42,17 +55,10 @@ class Belief:
     course: rules.Course
     said: frozenset[str]  # the own acts so far
 
-    def typical(self) -> tuple[Sellers, np.ndarray, np.ndarray]:
-        """SELLERS of the sample by their weights, evenly in their limits; mood and temper."""
-        order = np.argsort(self.sellers.reservation, kind="stable")
-        steps = (np.arange(SELLERS) + 0.5) / SELLERS
-        at = np.searchsorted(np.cumsum(self.weights[order]), steps)
-        index = order[np.minimum(at, SAMPLE - 1)]
-        picked = {
-            name: value[index] if isinstance(value, np.ndarray) else value
-            for name, value in vars(self.sellers).items()
-        }
-        return Sellers(**picked), self.mood[index], self.temper[index]
+    def learn(self, truth: rules.Person, *more: str) -> None:
+        """Know every number of the person across, and `more` of its fields."""
+        for name in (*rules.Habit._fields[1:], *KNOWN, *more):
+            setattr(self.sellers, name, np.full(SAMPLE, getattr(truth, name)))
 
 
 @lru_cache(maxsize=8)
@@ -82,7 +88,11 @@ def believe(obs: Observation, reads: bool = True, read: Reader = ear.hear) -> Be
         if move.agent == "buyer":
             t += 1
             belief.course = rules.after_bid(belief.course, s.anchor, ask, move.action.price, t == 1)
-            act, gain, holds = _weigh_act(belief, t, move.action.message, obs)
+            act, gain, more, holds = weigh_act(
+                s, t, belief.course.best, move.action.message, belief.said, obs
+            )
+            belief.said |= {act} - {""}
+            belief.mood, belief.temper = belief.mood + gain, belief.temper + more
             continue
         if t:
             log = log + of_answer(belief, ask, move.action.price, t == 1)
@@ -96,31 +106,8 @@ def believe(obs: Observation, reads: bool = True, read: Reader = ear.hear) -> Be
             stories.setdefault(speech.topic, []).append(speech)
     for topic, speeches in stories.items():
         log = log + np.log(of_story(s, topic, speeches) + SLIP)
-    weights = np.exp(log - log.max())
-    belief.weights = weights / weights.sum()
+    belief.weights = as_weights(log)
     return belief
-
-
-def _weigh_act(
-    belief: Belief, t: int, message: str, obs: Observation
-) -> tuple[str, np.ndarray, np.ndarray]:
-    """The act of a bid, what it adds to each seller's mood, and whether it holds there."""
-    s, gain, holds = belief.sellers, np.zeros(SAMPLE), np.ones(SAMPLE, bool)
-    act, named = rules.act_in(message)
-    if not act:
-        return "", gain, holds
-    if act in belief.said:
-        belief.temper = belief.temper + market.REPEATED
-        return "", gain, holds
-    if act == "flaw":
-        holds = s.flaw
-    elif act == "outside" and not market.is_true(named, obs.own.get("quote")):
-        holds = s.catch >= np.array(market.CATCHES)[s.kind]
-    serious = belief.course.best >= market.CASH_FROM * s.opening
-    gained, temper = market.effect(act, s.kind, t, serious, holds)
-    belief.said |= {act}
-    belief.mood, belief.temper = belief.mood + gained, belief.temper + temper
-    return act, gain + gained, holds
 
 
 def of_answer(belief: Belief, ask: float, after: float, first: bool) -> np.ndarray:
@@ -175,54 +162,31 @@ class Planner:
     truth: rules.Person | None = None  # told the whole seller: a bound, and no contestant
 
     def __call__(self, obs: Observation, rng: np.random.Generator) -> Action:
-        acts, prices, offers, accept, walk = self.values(self.believe(obs), obs)
-        if offers.max() >= max(accept, walk):
-            act, at = np.unravel_index(offers.argmax(), offers.shape)
-            if not acts[act]:
-                return Offer(int(prices[at]))
-            quote, draw = obs.own.get("quote") or 0, float(rng.random())
-            line = corpus.buyer_line(acts[act], quote, draw, item=obs.table.item)
-            return Offer(int(prices[at]), line)
-        return Accept() if accept >= walk else WalkAway()
+        return self.values(self.believe(obs), obs).best(obs, float(rng.random()))
 
     def believe(self, obs: Observation) -> Belief:
         """What it believes of the seller; all of it where it was told."""
         belief = believe(obs, self.reads, self.read)
         if self.truth:
-            for name in (*rules.Habit._fields[1:], *KNOWN):
-                setattr(belief.sellers, name, np.full(SAMPLE, getattr(self.truth, name)))
+            belief.learn(self.truth)
         return belief
 
     def expected(self, obs: Observation) -> float:
         """The grade that its best move promises."""
-        _, _, offers, *ends = self.values(self.believe(obs), obs)
-        return float(max(offers.max(), *ends))
+        return self.values(self.believe(obs), obs).top
 
-    def values(self, belief: Belief, obs: Observation) -> tuple[Any, ...]:
-        """Acts (a,), prices (k,), the worth of offers (a, k), of accepting and of leaving."""
-        s, mood, temper = belief.typical()
-        prices, acts = bids_to_weigh(obs), ["", *(self.pitches(belief, obs) if self.speaks else ())]
-        moods, tempers = [], []
-        for act in acts:
-            holds = s.flaw if act == "flaw" else True
-            gain, more = (
-                market.effect(act, s.kind, obs.round + 1, True, holds) if act else (0.0, 0.0)
-            )
-            moods.append(mood + gain)
-            tempers.append(temper + more)
-        offers = play_on(s, np.array(moods), np.array(tempers), belief.course, prices, obs)
-        if "cash" in acts:
-            offers[acts.index("cash"), prices < market.CASH_FROM * s.opening] = NOTHING
+    def values(self, belief: Belief, obs: Observation) -> MoveValues:
+        """The expected grade of every bid with every act, of accepting and of walking away."""
+        s, mood, temper = sample(belief, SELLERS)
+        prices = bids_to_weigh(obs)
+        acts = ["", *(true_pitches(belief.said, obs) if self.speaks else ())]
+        after = after_acts(acts, s, mood, temper, obs)
+        offers = play_on(s, *after, belief.course, prices, obs)
+        offers = without_early_cash(offers, acts, prices, s)
         discount = obs.own["discount"] ** obs.round
         accept = worth(obs.ask, s, obs, discount).mean() if obs.ask <= obs.budget else NOTHING
         walk = ((obs.reservation <= s.reservation) * discount).mean()
-        return acts, prices, offers, float(accept), float(walk)
-
-    def pitches(self, belief: Belief, obs: Observation) -> list[str]:
-        """The pitches that it may still make and that are true."""
-        barred = {"tea"} if obs.round + 1 > market.TEA_UNTIL else set()
-        barred |= set() if obs.own.get("quote") else {"outside"}
-        return [act for act in market.PITCHES if act not in belief.said | barred]
+        return MoveValues(tuple(acts), prices, offers, float(accept), float(walk), rules.act_in)
 
 
 KNOWN = ("kind", "habit", "patience", "rival", "flaw", "honesty", "reservation")
@@ -238,9 +202,8 @@ def bids_to_weigh(obs: Observation) -> np.ndarray:
 def worth(price: Any, s: Sellers, obs: Observation, discount: float) -> Any:
     """The grade of a deal at a price with each seller; a gain is discounted, a loss is not."""
     limit = obs.reservation
-    width, loss = limit - s.reservation, np.maximum(-1.0, (limit - price) / s.list_price)
-    won = np.where(width > 0, (limit - price) / np.where(width > 0, width, 1), loss)
-    return np.where(price > limit, loss, np.where(won > 0, won * discount, won))
+    won = grade_at_once(price, limit, limit - s.reservation, s.list_price)
+    return np.where(won > 0, won * discount, won)
 
 
 @lru_cache(maxsize=1)
@@ -259,10 +222,7 @@ def play_on(
     Who `opens` the deal moves first, takes a price a round earlier, and may only take one at last.
     Lanes have the shape (acts, bids, sellers, games, paces); who leaves is weighed and not drawn.
     """
-    s = Sellers(**{
-        name: value[:, None, None] if isinstance(value, np.ndarray) else value
-        for name, value in vars(sellers).items()
-    })  # fmt: skip
+    s = each_array(sellers, lambda value: value[:, None, None])
     shape = (len(moods), len(prices), SELLERS, DRAWS, len(PACES))
     mood = np.clip(moods, *market.MOOD)[:, None, :, None, None]
     temper, bid = tempers[:, None, :, None, None], prices[None, :, None, None, None]

@@ -14,12 +14,12 @@ from env import (
     Policy,
     Task,
     advance,
-    agent_stream,
     arena,
     begin,
     episode,
     get_task,
     move,
+    next_stream,
     rollout,
 )
 from sauda.players import get_policy, scripts_of
@@ -93,7 +93,7 @@ class Step:
     @property
     def observation(self) -> arena.Observation:
         """What `lab_0` saw as it acted."""
-        return _observe(self.before, LEARNER)
+        return self.before.seen_by(LEARNER)
 
 
 def start(task_name: str, seed: int, secret: bool = False) -> ArenaGame:
@@ -132,8 +132,7 @@ def is_alone(game: ArenaGame) -> bool:
 
 def proposal(game: ArenaGame, policy: Policy) -> Move:
     """The action that the policy takes if `step` asks it now."""
-    taken = sum(turn.agent == LEARNER for turn in game.play.turns)
-    return policy(game.observation, agent_stream(game.task, game.play.seed, LEARNER, taken))
+    return policy(game.observation, next_stream(game.task, game.play, LEARNER))
 
 
 def act(game: ArenaGame, action: Move) -> ArenaGame:
@@ -227,7 +226,7 @@ def best_missed_trade(game: ArenaGame) -> Trade | None:
     The other lab would have taken it by the rules of its character. Its value is what it adds to
     the trades that `lab_0` did make. None where no such trade is worth LEAST_GAIN.
     """
-    final = frozenset(b.block_id for b in _observe(game.play.state, LEARNER).owned_blocks)
+    final = frozenset(b.block_id for b in game.play.state.seen_by(LEARNER).owned_blocks)
     seen, trades = set(), []
     for step in game.steps:
         if step.round_index not in seen:
@@ -243,15 +242,15 @@ def _possible_trades(state: arena.State, final: frozenset[str]) -> Iterator[Trad
     `final` are the blocks that `lab_0` has at the end: it plans with those that it is still to buy,
     and without those that it is still to sell.
     """
-    obs = _observe(state, LEARNER)
+    obs = state.seen_by(LEARNER)
     market = obs.market
     now, horizon = market.round_index, market.max_rounds
     held = [b for b in market.blocks.values() if b.status in arena.FREE and b.block_id in final]
     alone = arena.best_plan(held, obs.own.jobs, now, horizon).gain
     for lab in obs.others:
-        other = _observe(state, lab.lab_id)
-        theirs = [b for b in tradable_blocks(market, other.agent) if b.block_id not in final]
-        mine = [b for b in tradable_blocks(market, obs.agent) if b.block_id in final]
+        other = state.seen_by(lab.lab_id)
+        theirs = [b for b in arena.tradable_blocks(market, other.agent) if b.block_id not in final]
+        mine = [b for b in arena.tradable_blocks(market, obs.agent) if b.block_id in final]
         for given, received in product((None, *mine), (None, *theirs)):
             if given is received:
                 continue
@@ -282,22 +281,11 @@ def refused_offers(game: ArenaGame) -> list[Refused]:
             offer = closed.get(name)
             if offer is None or offer.from_lab_id != LEARNER or offer.status not in REFUSED:
                 continue
-            other = _observe(step.after, offer.to_lab_id)
+            other = step.after.seen_by(offer.to_lab_id)
             gets, gives = offer.requested_blocks, offer.offered_blocks
             wanted = arena.margin(other, LEARNER, gets) - arena.trade_gain(other, gets, gives, 0.0)
             refused.append(Refused(step.round_index, offer, wanted))
     return refused
-
-
-def tradable_blocks(market: arena.Market, *labs: str) -> list[arena.Block]:
-    """The blocks of these labs that can be part of an offer and have hours left."""
-    return [
-        block
-        for block in market.blocks.values()
-        if block.owner_lab_id in labs
-        and arena.is_requestable(block)
-        and arena.live_hours(block, market.round_index, market.max_rounds)
-    ]
 
 
 @dataclass(frozen=True)
@@ -324,12 +312,12 @@ def message_effects(game: ArenaGame) -> list[Effect]:
             continue
         message = market.messages[-1]
         unsaid = replace(step.after, market=market._replace(messages=market.messages[:-1]))
-        for lab in _observe(step.after, LEARNER).others:
+        for lab in step.after.seen_by(LEARNER).others:
             if not message.message or message.to_lab_id not in (lab.lab_id, None):
                 continue
-            asked = step.action.requested_block_ids or _largest(_observe(step.after, lab.lab_id))
+            asked = step.action.requested_block_ids or _largest(step.after.seen_by(lab.lab_id))
             wants, wanted = (
-                arena.margin(_observe(state, lab.lab_id), LEARNER, asked)
+                arena.margin(state.seen_by(lab.lab_id), LEARNER, asked)
                 for state in (step.after, unsaid)
             )
             change = 0.0 if wants == wanted else wants - wanted  # both may be infinite
@@ -340,10 +328,6 @@ def message_effects(game: ArenaGame) -> list[Effect]:
 def _largest(obs: arena.Observation) -> tuple[str, ...]:
     """The id of the lab's block with most hours left; none where it has none to offer."""
     now, horizon = obs.market.round_index, obs.market.max_rounds
-    tradable = tradable_blocks(obs.market, obs.agent)
+    tradable = arena.tradable_blocks(obs.market, obs.agent)
     largest = sorted(tradable, key=lambda block: -arena.live_hours(block, now, horizon))
     return tuple(block.block_id for block in largest[:1])
-
-
-def _observe(state: arena.State, agent: str) -> arena.Observation:
-    return arena.Observation(agent, state.market, state.private[agent])

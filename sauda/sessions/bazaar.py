@@ -25,12 +25,12 @@ from env import (
     Turn,
     WalkAway,
     advance,
-    agent_stream,
     begin,
     episode,
     get_task,
     market,
     move,
+    next_stream,
     rollout,
     shares,
 )
@@ -161,8 +161,7 @@ def answer(game: Game, action: Action) -> Game:
 def request(game: Game) -> Request:
     """The request for the language model's move; each attempt at a move has a seed of its own."""
     obs, invalid = game.model_observation, game.invalid_replies
-    taken = sum(turn.agent == obs.agent for turn in game.play.turns)
-    seed = attempt_seeds(agent_stream(game.task, game.play.seed, obs.agent, taken))
+    seed = attempt_seeds(next_stream(game.task, game.play, obs.agent))
     return game.model_seat.request(obs, seed(len(invalid)), invalid)
 
 

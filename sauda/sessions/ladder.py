@@ -10,12 +10,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from env import Policy, get_task
+from env import get_task
 from sauda.language.lines import ENGLISH
-from sauda.players import CUSTOMERS, PEOPLE
-from sauda.policies.customers import Vendor
-from sauda.policies.people import Planner
-from sauda.policies.values import play_informed
 from sauda.records import read_table
 from sauda.records.seeds import DAILY, deal_at
 from sauda.sessions import daily
@@ -30,7 +26,7 @@ class Level:
 
     number: int  # from 1
     face: str  # the parts of its drawing
-    manner: str  # of a seller its type; of a buyer what tells which plea moves it: see `manner_of`
+    manner: str  # of a seller its type; of a buyer "rival", or its patience where it has none
     task: str
     seed: int
     shares: tuple[float, ...]  # of what could be won, in [0, 1], one for each star
@@ -86,26 +82,3 @@ def open_numbers(won: Mapping[int, int]) -> set[int]:
     beaten = {level.number for level in LEVELS if won.get(level.number)}
     ahead = [level.number for level in LEVELS if level.number not in beaten]
     return beaten | set(ahead[:AHEAD])
-
-
-# What a level is by the rules -------------------------------------------------------------------
-
-
-def manner_of(level: Level) -> str:
-    """The manner as the seed draws it: a seller's type; "rival" or a patience of a buyer."""
-    deal = deal_at(get_task(level.task), level.seed)
-    if level.task != CUSTOMERS:
-        return deal.seller["stance"].type
-    person = deal.buyer["stance"]
-    return "rival" if person.rival else ("low", "even", "high")[person.patience]
-
-
-def informed(level: Level) -> Policy:
-    """The oracle of a level: a player that is told all of the person across."""
-    task = get_task(level.task)
-    deal = deal_at(task, level.seed)
-    if level.task == CUSTOMERS:
-        return Vendor(truth=deal.buyer["stance"])
-    if level.task == PEOPLE:
-        return Planner(truth=deal.seller["stance"])
-    return play_informed(task, level.seed)

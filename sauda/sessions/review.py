@@ -31,7 +31,6 @@ from env import (
     begin,
     get_task,
 )
-from env import people as rules
 from sauda.games.bazaar_columns import PLANNED
 from sauda.players import CUSTOMERS, PEOPLE
 from sauda.policies import customers, people
@@ -190,8 +189,7 @@ def review(game: Game) -> Review:
 def values_at(task_name: str, obs: Observation) -> MoveValues:
     """The expected grades of all moves of either seat, by the planner of the task's market."""
     if task_name == PEOPLE:
-        acts, *values = people.Planner().values(people.believe(obs), obs)
-        return MoveValues(tuple(acts), *values, rules.act_in)
+        return people.Planner().values(people.believe(obs), obs)
     if task_name == CUSTOMERS:
         return customers.Vendor().values(customers.believe(obs), obs)
     return Listener().values(believe(obs), obs)

@@ -229,8 +229,7 @@ def plan(name: str, obs: Observation, settings: PeopleRowSettings) -> tuple[str,
         act, best = choose(planned.values, planned.seen, settings)
         return act, planned.in_full(best, obs)
     if name == PEOPLE:
-        acts, *worth = PLANNER.values(planners.believe(obs), obs)
-        return choose(MoveValues(tuple(acts), *worth), obs, settings)
+        return choose(PLANNER.values(planners.believe(obs), obs), obs, settings)
     return choose(LISTENER.values(believe(obs), obs), obs, settings)
 
 

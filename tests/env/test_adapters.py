@@ -70,11 +70,12 @@ def test_pettingzoos_checkers_pass(task_name):
         seed_test(lambda: NegotiationAEC(task_name), num_cycles=40)
 
 
-def test_a_seed_is_the_game_that_is_measured():
-    env = BargainingEnv("classic/single_deal")
+@pytest.mark.parametrize("task_name", ["classic/single_deal", "bazaar/package"])
+def test_a_seed_is_the_game_that_is_measured(task_name):
+    env = BargainingEnv(task_name)
     env.reset(seed=7)
     *_, info = env.step(ACCEPT)
-    task = get_task("classic/single_deal")
+    task = get_task(task_name)
     episode = rollout(task, lambda obs, rng: Accept(), 7)
     assert info["grade"] == task.grade(episode.final)
     assert info["payoffs"] == episode.payoffs

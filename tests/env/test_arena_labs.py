@@ -215,6 +215,11 @@ def with_market(state: arena.State, **fields) -> arena.State:
     return replace(state, market=state.market._replace(**fields))
 
 
+def with_jobs(state: arena.State, *jobs: arena.Job) -> arena.State:
+    own = state.private["lab_0"]._replace(jobs=jobs)
+    return replace(state, private={**state.private, "lab_0": own})
+
+
 def total(text: str, state: arena.State | None = None) -> float:
     return arena.judge(state or table(), "lab_0", text).total
 
@@ -255,8 +260,7 @@ def test_a_true_bound_is_no_lie_and_no_fact(text):
 def test_a_deadline_is_close_while_it_is_urgent(words):
     state = table()
     for rounds, status in ((1, "holds"), (3, "holds"), (URGENT_WITHIN, "holds"), (7, "false")):
-        own = state.private["lab_0"]._replace(jobs=(job("j_0_0", 8, deadline=rounds),))
-        due = State(state.market, {**state.private, "lab_0": own})
+        due = with_jobs(state, job("j_0_0", 8, deadline=rounds))
         assert statuses(words, due) == [status]
         exact = total(f"Our deadline is in {rounds} rounds.", due)
         assert total(words, due) <= exact  # the word says no more than that
@@ -292,9 +296,7 @@ def test_a_lie_costs_more_than_it_could_have_brought_beside_a_truth():
 
 
 def test_a_fact_told_in_the_last_three_rounds_counts_nothing_in_whatever_words():
-    state = with_market(table(), round_index=4)
-    own = state.private["lab_0"]._replace(jobs=(job("j_0_0", 8, deadline=5),))
-    fourth = State(state.market, {**state.private, "lab_0": own})
+    fourth = with_jobs(with_market(table(), round_index=4), job("j_0_0", 8, deadline=5))
     told = Message("lab_0", None, 2, HOURS, "neutral", "pitch")
     later = with_market(fourth, messages=(*fourth.market.messages, told))
     assert total("Our job requires eight hours.", later) == 0.0 < total(HOURS, fourth)
@@ -315,8 +317,7 @@ def busy() -> arena.State:
     blocks["b_0_3"] = block("b_0_3", 0, reliability=0.1)  # no job can use it
     pool = state.market.coalitions["c_1"]._replace(commitments=("b_0_1",))
     done = job("j_0_9", 2)._replace(on_time=2)
-    own = state.private["lab_0"]._replace(jobs=(*state.private["lab_0"].jobs, done))
-    state = State(state.market, {**state.private, "lab_0": own})
+    state = with_jobs(state, *state.private["lab_0"].jobs, done)
     sold = offer("o_1", "lab_0", "lab_1", "accepted", 5.0, given=("b_1_1",))
     bid = offer("o_2", "lab_0", "lab_1", "active", 7.5, requested=("b_1_0",))
     trades = {"closed": {"o_1": sold}, "offers": {"o_2": bid}}
@@ -364,16 +365,6 @@ def test_the_winner_takes_the_pot_and_no_money_is_made():
         own = after.private[lab]
         assert own.budget == own.started + own.deals
     assert [m.message for m in after.market.messages] == list(pitches.values())
-
-
-@pytest.mark.parametrize("lab", ["lab_1", "lab_9", "nobody", ""])
-@pytest.mark.parametrize(
-    "bid", ["1.2.3", "...", "9.", "9" * 200, "0", "nan", "1e308", "-4", "٩", ""]
-)
-def test_a_claimed_rival_bid_is_checked_whatever_it_says(bid: str, lab: str):
-    for name in ("b_0_0", "b_1_0", "b_9_9", ""):
-        words = f"Another lab has bid {bid} for {name}. {lab} has bid {bid} for {name}."
-        assert 0 <= arena.judge(table(), "lab_0", words).total <= 1
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)

@@ -224,9 +224,7 @@ def test_the_third_equal_action_in_a_row_is_spam_unless_it_waits():
 
 
 def test_a_breach_is_punished_once_and_only_at_who_broke_it():
-    state = take(two_labs(), "form_coalition", target_lab_id="lab_1")
-    state = take(state, "commit_to_coalition", coalition_id="c_1", block_ids=("c",))
-    state = take(state, "send_message", message="thanks")
+    state = take(pooled(), "send_message", message="thanks")
     breach = {"job_id": "j1", "block_ids": ("c",)}
     assert rewarded(state, "allocate_to_job", lab="lab_1", **breach).breach_penalty == -0.20
     other = rewarded(state, "allocate_to_job", lab="lab_0", **breach)

@@ -39,7 +39,7 @@ from panels.ui.visitor import as_visitor
 from panels.ui.wiring import Updates, named
 from sauda.experiments.evaluate import BazaarRow
 from sauda.experiments.spot import EPISODES, FILE, LEAST, TASK
-from sauda.language.heard import Heard, read
+from sauda.language.heard import Heard
 from sauda.language.lines import name_in
 from sauda.language.small_talk import answer_to, confirms
 from sauda.language.stances import read_stances
@@ -327,7 +327,7 @@ def _small_talk(spot: Spot, text: str, duel: Duel) -> Updates:
 
 def hear(duel: Duel, number: int, text: str) -> Heard:
     """The visitor's text as a buyer of the duel hears it."""
-    return read(text, duel.games[number].observation.table, "buyer")
+    return Heard(text, duel.games[number].observation.table, "buyer")
 
 
 def _whole(price: float) -> float:

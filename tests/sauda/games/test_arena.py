@@ -9,12 +9,7 @@ from env.arena.broker import broker
 from env.arena.prompt import completion, options, parse, render, schema
 from sauda.games.arena_words import events
 from sauda.policies import LABS
-from sauda.train.teacher_rows import (
-    ArenaRowSettings,
-    arena_rows,
-    summarize_rows,
-    teach_arena,
-)
+from sauda.train.teacher_rows import ArenaRowSettings, arena_rows, summarize_rows, teach_arena
 
 TASK = get_task("arena/market_round")
 SEEDS = range(7, 19)

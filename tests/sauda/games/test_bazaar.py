@@ -162,9 +162,8 @@ def turns_of(*moves, limit=800.0, ask=900.0):
     ],
 )
 def test_words_and_limits_are_kept_or_not(moves, counted):
-    assert (
-        behaviour_metrics(turns_of(*moves), market=False) == dict.fromkeys(BEHAVIOUR, 0) | counted
-    )
+    metrics = behaviour_metrics(turns_of(*moves), market=False)
+    assert metrics == dict.fromkeys(BEHAVIOUR, 0) | counted
 
 
 @pytest.mark.parametrize(
@@ -202,11 +201,9 @@ def test_what_the_extras_of_a_bid_are_worth_is_no_loss():
 
 # Episodes on paper --------------------------------------------------------------------------------
 
-SINGLE = "classic/single_deal"
 
-
-def then(*actions):
-    """A policy that makes these moves, one a turn, and raises those that are exceptions."""
+def play(*actions) -> dict:
+    """The JSON of an episode at seed 0 in which the buyer makes, or raises, these moves."""
 
     def learner(obs, rng):
         action = actions[obs.round]
@@ -214,12 +211,7 @@ def then(*actions):
             raise action
         return action
 
-    return learner
-
-
-def play(*actions) -> dict:
-    """The JSON of an episode of SINGLE at seed 0 in which the buyer makes these moves."""
-    return to_json(rollout(get_task(SINGLE), then(*actions), 0), "test")
+    return to_json(rollout(get_task("classic/single_deal"), learner, 0), "test")
 
 
 def test_a_forfeit_is_written_with_its_reason_and_read_as_a_forfeit():

@@ -35,7 +35,7 @@ from sauda.language.acts import (
 )
 from sauda.language.lines import LINES
 from sauda.language.spoken import Decided
-from sauda.language.tells import SIGNALS, Tell, read
+from sauda.language.tells import SIGNALS, read
 from sauda.players import get_policy
 from sauda.train.dialogues import from_file
 from tests.support.cases import cases
@@ -199,19 +199,15 @@ PIECES = st.sampled_from(
 )
 
 
-def assert_whole(text: str, tells: tuple[Tell, ...]) -> None:
-    ends = dict.fromkeys(SIGNALS, 0)
+@given(st.lists(PIECES, max_size=30).map(" ".join))
+def test_any_mixture_of_what_matters_is_read_with_whole_spans(text: str):
+    tells, ends = read(text), dict.fromkeys(SIGNALS, 0)
     assert list(tells) == sorted(tells, key=lambda tell: tell.start)
     for tell in tells:
         assert ends[tell.signal] <= tell.start < tell.end <= len(text)
         assert text[tell.start : tell.end] == tell.text
         assert 0 < tell.score <= 1
         ends[tell.signal] = tell.end
-
-
-@given(st.lists(PIECES, max_size=30).map(" ".join))
-def test_any_mixture_of_what_matters_is_read_with_whole_spans(text: str):
-    assert_whole(text, read(text))
 
 
 def test_every_labelled_sentence_is_read_as_it_was_measured():

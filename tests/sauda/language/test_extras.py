@@ -4,38 +4,32 @@ import pytest
 
 from sauda.language.extras import extras_in
 
-ASKED = {
-    "600 with delivery": "delivery",
-    "700, delivery ke saath": "delivery",
-    "600, डिलीवरी के साथ": "delivery",
-    "650 with delivery and a guarantee": "delivery warranty",
-    "₹650 mein warranty bhi do": "warranty",
-    "I'll pay you next month, 700": "later",
-    "700 udhaar mein": "later",
-    "What does delivery cost you? 600": "",
-    "warranty ka kya lagta hai? 600": "",
-    "700, no warranty or delivery": "",
-    "640": "",
-}
-
-
-@pytest.mark.parametrize(("text", "extras"), ASKED.items())
-def test_a_bid_asks_for_what_it_names(text, extras):
-    assert extras_in(text) == set(extras.split())
+FIRST, AFTER_TWO = (), ("delivery", "warranty")  # what the last bid held
 
 
 @pytest.mark.parametrize(
-    ("text", "extras"),
+    ("held", "text", "extras"),
     [
-        ("640", "delivery warranty"),
-        ("640 with delivery", "delivery"),
-        ("640 and pay later too", "delivery warranty later"),
-        ("640, udhaar bhi", "delivery warranty later"),
-        ("640 without delivery", "warranty"),
-        ("delivery nahi chahiye, 640", "warranty"),
-        ("640 बिना वारंटी", "delivery"),
-        ("no delivery, but pay later, 640", "warranty later"),
+        (FIRST, "600 with delivery", "delivery"),
+        (FIRST, "700, delivery ke saath", "delivery"),
+        (FIRST, "600, डिलीवरी के साथ", "delivery"),
+        (FIRST, "650 with delivery and a guarantee", "delivery warranty"),
+        (FIRST, "₹650 mein warranty bhi do", "warranty"),
+        (FIRST, "I'll pay you next month, 700", "later"),
+        (FIRST, "700 udhaar mein", "later"),
+        (FIRST, "What does delivery cost you? 600", ""),
+        (FIRST, "warranty ka kya lagta hai? 600", ""),
+        (FIRST, "700, no warranty or delivery", ""),
+        (FIRST, "640", ""),
+        (AFTER_TWO, "640", "delivery warranty"),
+        (AFTER_TWO, "640 with delivery", "delivery"),
+        (AFTER_TWO, "640 and pay later too", "delivery warranty later"),
+        (AFTER_TWO, "640, udhaar bhi", "delivery warranty later"),
+        (AFTER_TWO, "640 without delivery", "warranty"),
+        (AFTER_TWO, "delivery nahi chahiye, 640", "warranty"),
+        (AFTER_TWO, "640 बिना वारंटी", "delivery"),
+        (AFTER_TWO, "no delivery, but pay later, 640", "warranty later"),
     ],
 )
-def test_what_the_last_bid_held_stays_where_no_other_extras_are_named(text, extras):
-    assert extras_in(text, ["delivery", "warranty"]) == set(extras.split())
+def test_a_bid_asks_for_what_it_names_and_else_for_what_the_last_one_held(held, text, extras):
+    assert extras_in(text, held) == set(extras.split())

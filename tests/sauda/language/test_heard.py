@@ -3,7 +3,7 @@
 import pytest
 
 from env import Item, Table
-from sauda.language.heard import read
+from sauda.language.heard import Heard
 
 LAMP = Item("brass oil lamp", "Handicrafts and decor", "like_new", 900)
 SEEN = Table(LAMP, 8, 1, 0, asks=(950.0, 800.0), bids=(300.0,), extras=("delivery", "warranty"))
@@ -24,13 +24,13 @@ SEEN = Table(LAMP, 8, 1, 0, asks=(950.0, 800.0), bids=(300.0,), extras=("deliver
     ],
 )
 def test_a_text_is_a_price_or_a_closing_or_talk(text, hearer, price, closing, act):
-    heard = read(text, SEEN, hearer)
+    heard = Heard(text, SEEN, hearer)
     assert (heard.price, heard.closing, heard.act) == (price, closing, act)
     assert heard.price is not None or heard.talk
 
 
 def test_a_price_by_another_one_takes_none_that_stands():
-    heard = read("10 % off and it is a deal", SEEN, "seller")
+    heard = Heard("10 % off and it is a deal", SEEN, "seller")
     assert heard.relative.price(SEEN, "buyer") == 720
     assert heard.price is None
     assert heard.closing == ""
@@ -38,11 +38,11 @@ def test_a_price_by_another_one_takes_none_that_stands():
 
 def test_extras_belong_to_tables_that_have_them():
     text = "600 with delivery. What does a warranty cost you?"
-    assert read(text, SEEN, "seller").extras() == {"delivery"}
-    assert read(text, SEEN._replace(extras=()), "seller").extras() == set()
-    assert read("Is the warranty expensive for you?", SEEN, "seller").asks_cost
+    assert Heard(text, SEEN, "seller").extras() == {"delivery"}
+    assert Heard(text, SEEN._replace(extras=()), "seller").extras() == set()
+    assert Heard("Is the warranty expensive for you?", SEEN, "seller").asks_cost
 
 
 def test_the_language_is_that_of_the_words():
-    languages = [read(text, SEEN, "seller").language for text in ("450", "teen sau do", "fine")]
+    languages = [Heard(text, SEEN, "seller").language for text in ("450", "teen sau do", "fine")]
     assert languages == ["", "hinglish", "en"]

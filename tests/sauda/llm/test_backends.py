@@ -28,6 +28,7 @@ from sauda.llm.types import ReplyError, ReplyTimeout
 from sauda.llm.wrappers import honest, steer
 from sauda.played import is_same_player, with_cpus
 from sauda.players import PEOPLE, is_model, player_spec, row_name
+from sauda.policies.bazaar import leave
 from sauda.records.store import load as load_artifact
 from sauda.records.store import sha256
 from tests.support.bazaar_games import seen
@@ -176,10 +177,6 @@ def test_a_model_names_all_kinds_of_cpu_that_played_its_games_and_is_known_by_it
 
 def garbage(obs, rng):
     raise IllegalAction("no move")
-
-
-def leave(obs, rng):
-    return WalkAway()
 
 
 def share(proposer, name: str, seeds: int = 60) -> tuple[float, float]:

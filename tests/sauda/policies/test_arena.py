@@ -58,10 +58,8 @@ def test_autarky_has_a_grade_of_0_and_never_trades(name: str):
         assert own.utility == pytest.approx(start.batna, abs=0.02)  # rounded part by part
         assert task.grade(game.final) == pytest.approx(0, abs=5e-4)
         assert own.deals == own.pool == 0
-        assert {t.action.action_type for t in game.trajectory("lab_0")} <= {
-            "allocate_to_job",
-            "finish",
-        }
+        acted = {turn.action.action_type for turn in game.trajectory("lab_0")}
+        assert acted <= {"allocate_to_job", "finish"}
 
 
 def in_turn(*choices: Callable[[arena.Observation], Action | None]) -> Policy:
@@ -102,12 +100,7 @@ def pitch_spam(obs: arena.Observation) -> Action:
 
 
 def book(obs: arena.Observation) -> Action | None:
-    parts = arena.own_plan(obs).parts
-    return (
-        Action("allocate_to_job", job_id=parts[0].job_id, block_ids=parts[0].block_ids)
-        if parts
-        else None
-    )
+    return next((part.booking for part in arena.own_plan(obs).parts), None)
 
 
 def coalition_spam(obs: arena.Observation) -> Action | None:

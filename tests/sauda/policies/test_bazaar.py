@@ -9,7 +9,7 @@ from env import begin, ear, get_task, rollout, zopa_width
 from sauda.players import scripts_of
 from sauda.policies import BUYERS, SLOW
 from sauda.policies.bazaar import leave
-from sauda.policies.listener import Informed, at_opening, believe
+from sauda.policies.listener import at_opening, believe
 from sauda.policies.ruled import Ruled
 from sauda.policies.tuned import at, load_best
 from sauda.records.seeds import deal_at
@@ -45,14 +45,6 @@ def test_who_leaves_at_once_scores_where_nothing_could_be_shared_and_nowhere_els
 def positions(seed: int, buyer="conceder"):
     turns = rollout(MARKET, BUYERS[buyer], seed).trajectory("buyer")
     return [turn.observation for turn in turns]
-
-
-def test_the_oracle_gains_nothing_by_a_retreat_and_never_makes_one():
-    for seed in range(12):
-        oracle = Informed.of(deal_at(MARKET, seed))
-        assert oracle.solution.gain_of_retreat == 0
-        bids = rollout(MARKET, oracle, seed).final.table.bids
-        assert list(bids) == sorted(bids)
 
 
 def test_words_bring_a_belief_nearer_the_truth():

@@ -5,23 +5,38 @@ from datetime import timedelta
 
 import pytest
 
-from env import Offer, WalkAway, get_task, rollout
-from sauda.players import scripts_of
-from sauda.records.seeds import DAILY, SPLITS
+from env import Offer, Policy, WalkAway, get_task, rollout
+from env.bazaar.people import PATIENCES
+from sauda.players import CUSTOMERS, PEOPLE, scripts_of
+from sauda.policies.customers import Vendor
+from sauda.policies.people import Planner
+from sauda.policies.values import play_informed
+from sauda.records.seeds import DAILY, SPLITS, deal_at
 from sauda.sessions import daily
 from sauda.sessions.bazaar import answer, back, stand, start
-from sauda.sessions.ladder import (
-    LEVELS,
-    Level,
-    informed,
-    level_of,
-    manner_of,
-    open_numbers,
-    person_of,
-    stars,
-)
+from sauda.sessions.ladder import LEVELS, Level, level_of, open_numbers, person_of, stars
 
 BY_NAME = [pytest.param(level, id=level.text("name")) for level in LEVELS]
+
+
+def manner_of(level: Level) -> str:
+    """The manner as the seed draws it."""
+    deal = deal_at(get_task(level.task), level.seed)
+    if level.task != CUSTOMERS:
+        return deal.seller["stance"].type
+    person = deal.buyer["stance"]
+    return "rival" if person.rival else PATIENCES[person.patience]
+
+
+def informed(level: Level) -> Policy:
+    """A player that is told all of the person across."""
+    task = get_task(level.task)
+    deal = deal_at(task, level.seed)
+    if level.task == CUSTOMERS:
+        return Vendor(truth=deal.buyer["stance"])
+    if level.task == PEOPLE:
+        return Planner(truth=deal.seller["stance"])
+    return play_informed(task, level.seed)
 
 
 def share_of(level: Level, policy) -> float:
