@@ -26,10 +26,10 @@ def with_interval(figures: Interval, form: str = "z.3f") -> str:
     return with_minus_signs(f"{mean} [{low}, {high}]")
 
 
-def points(difference: Interval) -> str:
+def points(difference: Interval, form: str = "+.1f") -> str:
     """A difference of grades in percentage points, with its interval."""
     ends = (difference.mean, difference.low, difference.high)
-    mean, low, high = (f"{100 * end:+.1f}" for end in ends)
+    mean, low, high = (format(100 * end, form) for end in ends)
     return with_minus_signs(f"{mean} [{low}, {high}]")
 
 
