@@ -13,7 +13,7 @@ from panels.measured import rows_by_policy
 from panels.results.question import side
 from panels.tour import duel, facts, tab
 from panels.training.tab import RENTED, cost, overview
-from panels.ui.tables import FINE, with_interval
+from panels.ui.tables import with_interval
 from sauda.cloud.jobs import PRICES_READ, flavor
 from sauda.language.phrases import language_of
 from sauda.players import BASE, LISTENER, SERVED, TUNED
@@ -66,7 +66,7 @@ def test_what_training_further_changed_is_told_with_its_intervals():
     told = facts.trained_on(comparison)
     assert rows
     for row in rows:
-        is_told = facts.points(row.interval, FINE) in told
+        is_told = facts.points(row.interval) in told
         assert is_told == (row.on == "all" or side(row.interval) != "unclear")
     nothing = all(side(row.interval) == "unclear" for row in rows if row.on == "all")
     assert ("nothing that can be measured" in told) == nothing
