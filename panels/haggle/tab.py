@@ -33,7 +33,7 @@ TITLE = "Haggle"
 SEATS = (FIRST.seat, opponents.BUY)
 STAGE_GAMES_AT_ONCE = 2  # each holds a thread while a stage plays
 REPLIES_AT_ONCE = 64  # events that wait for a model; none of them holds a thread
-REVIEWS_AT_ONCE = 16  # events that wait for a model or a search, likewise
+REVIEWS_AT_ONCE = 1  # a search keeps a core busy: side by side they hold up everybody's moves
 GONE_TASKS = tuple(
     f"bazaar/{name}" for name in ("bluff", "career", "crowd", "open", "rushed", "mute")
 )
