@@ -57,8 +57,8 @@ OF_MODEL = re.compile(r"mini|model|replies|training")  # in the name of a speed
 
 def build() -> None:
     """Lay out the tab. Called inside a `gr.Tab`."""
-    told = "Play from a program, check a number, bring a policy, download the file of a figure."
-    gr.HTML(heading(TITLE, told))
+    lead = "Play from a program, check a number, bring a policy, download the file of a figure."
+    gr.HTML(heading(TITLE, lead))
     gr.api(play, api_name="play", concurrency_id="play", concurrency_limit=1)
     with gr.Tabs(elem_classes="sauda-subtabs", overflow_behavior="wrap"):
         _programs()
@@ -68,10 +68,10 @@ def build() -> None:
                 + on_the_hub(os.environ)
             )
             _offer_zip()
-            told = note(
+            caveat = note(
                 "They hold finished games only; nothing that a running game hides is in them."
             )
-            shown, made = gr.HTML(), cache(lambda: listing() + told)
+            shown, made = gr.HTML(), cache(lambda: listing() + caveat)
             fill_on_opening(tab, lambda _: {shown: made()}, [shown])
         for title, name, report in (("Speed", "speed", speeds), ("Load test", "load", load_test)):
             with gr.Tab(title, id=name):
@@ -92,8 +92,8 @@ class Program(NamedTuple):
 
 
 PROGRAMS = [
-    Program(*found)
-    for found in re.findall(
+    Program(*groups)
+    for groups in re.findall(
         r"## (.+): (.+)\n\n(?:(.+)\n\n)?```\w+ (.+)\n([\s\S]+?)\n```\n",
         Path(__file__).with_name("templates").joinpath("programs.md").read_text(encoding="utf-8"),
     )
@@ -217,8 +217,11 @@ def make_zip() -> tuple[gr.Button, gr.DownloadButton, Markup]:
                 bundle(part)
     except OSError as error:
         why = (error.strerror or type(error).__name__).lower()
-        told = f"the file for download could not be written ({why}); nothing else is lost, so try"
-        return gr.Button(), gr.DownloadButton(), trouble(ValueError(f"{told} again later"))
+        sentence = (
+            f"the file for download could not be written ({why}); nothing else is lost,"
+            " so try again later"
+        )
+        return gr.Button(), gr.DownloadButton(), trouble(ValueError(sentence))
     label = f"Download the zip, {path.stat().st_size / 2**20:.0f} MiB"
     return gr.Button(visible=False), gr.DownloadButton(label, value=path, visible=True), Markup("")
 
@@ -281,7 +284,7 @@ def measured(bench: Artifact, of_model: bool) -> list[dict[str, str]]:
 
 def _plain(name: str) -> str:
     """A figure's name with its policies in words."""
-    return re.sub(r"rule_based(_expert)?", lambda found: found[0].replace("_", " "), name)
+    return re.sub(r"rule_based(_expert)?", lambda match: match[0].replace("_", " "), name)
 
 
 def load_test() -> None:

@@ -205,26 +205,26 @@ def lab_title(lab: str) -> str:
 
 def in_titles(text: str) -> str:
     """A sentence with its labs' names in place of ids: "Lab A wins with 0.14"."""
-    return capital(LAB.sub(lambda found: lab_title(found[0]), text))
+    return capital(LAB.sub(lambda match: lab_title(match[0]), text))
 
 
 def recorded_round(game: ShownGame, index: int) -> Markup:
     """One recorded round: who won and why, and every lab's pitch with its score."""
     row, state = game.rounds[index], rounds_of(game.seed)[index].state
     cards = [
-        card(lab, verdict, state, won=lab == row.winner, told=lab == row.winner)
+        card(lab, verdict, state, won=lab == row.winner, unfolded=lab == row.winner)
         for lab, verdict in row.verdicts.items()
     ]
     who = capital(lab_title(row.winner)) if row.winner else "nobody"
     return HTML.round_view(row.round, who, in_titles(row.reason), row.shocks, cards)
 
 
-def card(lab: str, verdict: Verdict, state: arena.State, won: bool, told: bool) -> Markup:
-    """A pitch with its claims marked, its scores, and the reasons, unfolded where `told`."""
+def card(lab: str, verdict: Verdict, state: arena.State, won: bool, unfolded: bool) -> Markup:
+    """A pitch with its claims marked, its scores, and the reasons, open where `unfolded`."""
     jobs = job_names(state.private[LEARNER].jobs)
     text = mark(verdict.text, verdict.findings, jobs)
     why = reasons(lab, verdict, state.market, jobs)
-    return HTML.card(capital(lab_title(lab)), verdict, text, why, won, told)
+    return HTML.card(capital(lab_title(lab)), verdict, text, why, won, unfolded)
 
 
 def without_ids(text: str, jobs: Jobs) -> str:
@@ -270,16 +270,17 @@ def reasons(lab: str, verdict: Verdict, market: arena.Market, jobs: Jobs) -> Mar
 def trend(game: ShownGame, index: int) -> Markup:
     """The totals so far: the own lab against the best of the others, and the rounds it won."""
     seen = game.rounds[: index + 1]
-    own = [row.verdicts[LEARNER].total for row in seen]
+    totals = [row.verdicts[LEARNER].total for row in seen]
     best = [max(v.total for lab, v in row.verdicts.items() if lab != LEARNER) for row in seen]
     wins = sum(row.winner == LEARNER for row in seen)
-    sentence = f"Your lab {'won' if wins else 'did not win'} this round: its total is {own[0]:.2f}."
+    end = "won" if wins else "did not win"
+    sentence = f"Your lab {end} this round: its total is {totals[0]:.2f}."
     if index:
         sentence = (
-            f"Your lab won {wins} of {len(seen)} rounds so far; its total went from {own[0]:.2f}"
-            f" to {own[-1]:.2f}."
+            f"Your lab won {wins} of {len(seen)} rounds so far; its total went from {totals[0]:.2f}"
+            f" to {totals[-1]:.2f}."
         )
-    lines = {"your lab": own, "best of the others": best}
+    lines = {"your lab": totals, "best of the others": best}
     picture = curve(lines, ROUNDS - 1, "the judge’s total", sentence, "round")
     return picture + Markup("<p>{}</p>").format(sentence)
 
@@ -330,19 +331,19 @@ def with_one_lie() -> tuple[Markup, list[tuple[str, bool, str]]]:
     numbers = list(re.finditer(r"\d+", text))
     at = numbers[len(numbers) // 2]
     text = f"{text[: at.start()]}{int(at[0]) + LIE}{text[at.end() :]}"
-    found = arena.decide(played.state, {LEARNER: text}).verdicts[LEARNER].findings
+    claims = arena.decide(played.state, {LEARNER: text}).verdicts[LEARNER].findings
     obs = arena.Observation(LEARNER, played.state.market, played.state.private[LEARNER])
     jobs = job_names(obs.own.jobs)
     sentences = list(re.finditer(r"\S.*?(?:\.(?=\s|$)|$)", text))
-    told = [
+    judged = [
         (
-            next(one[0] for one in sentences if claim.start < one.end()),
+            next(sentence[0] for sentence in sentences if claim.start < sentence.end()),
             claim.status != "false",
             without_ids(claim.reason, jobs),
         )
-        for claim in found
+        for claim in claims
     ]
-    return known_facts(obs), told
+    return known_facts(obs), judged
 
 
 def example_pitch(seed: int, index: int) -> str:
@@ -364,10 +365,10 @@ def own_pitch(seed: int, index: int, text: str) -> Markup:
         return trouble(ValueError(f"{most}, not {len(text)} with the ids of its jobs"))
     pitches = {lab: verdict.text for lab, verdict in played.decision.verdicts.items()}
     decision = arena.decide(played.state, pitches | {LEARNER: text})
-    own = Verdict.model_validate(decision.verdicts[LEARNER].as_json())
+    own_verdict = Verdict.model_validate(decision.verdicts[LEARNER].as_json())
     won = decision.winner == LEARNER
-    said = Markup("<p>{}</p>").format(in_titles(decision.reason))
-    return said + card(LEARNER, own, played.state, won, told=True)
+    reason = Markup("<p>{}</p>").format(in_titles(decision.reason))
+    return reason + card(LEARNER, own_verdict, played.state, won, unfolded=True)
 
 
 def with_job_ids(text: str, jobs: Jobs) -> str:
@@ -377,7 +378,7 @@ def with_job_ids(text: str, jobs: Jobs) -> str:
     """
     for job_id, name in jobs.items():
         named = re.compile(rf"\b{re.escape(name)}\b(?! \({job_id}\))", re.IGNORECASE)
-        text = named.sub(lambda found, id_=job_id: f"{found[0]} ({id_})", text)
+        text = named.sub(lambda match, id_=job_id: f"{match[0]} ({id_})", text)
     return text
 
 

@@ -38,12 +38,12 @@ def series_role(name: str) -> str:
 
 def weights(comparison: Artifact) -> str:
     """The weights and adapters of every model in a comparison."""
-    told = []
+    phrases = []
     for model in comparison.data.models.values():
         base, _, adapter = model.sha256.partition("+")
         of_stage = f" with adapter {adapter[:12]}" if adapter else ""
-        told.append(f"{model.source}, weights {base[:12]}{of_stage}")
-    return "; ".join(told)
+        phrases.append(f"{model.source}, weights {base[:12]}{of_stage}")
+    return "; ".join(phrases)
 
 
 # Rows of a comparison ----------------------------------------------------------------------------
@@ -84,9 +84,9 @@ class Lead(NamedTuple):
 def lead_of(first: Sequence[float], second: Sequence[float]) -> Lead:
     """The lead of the first's grades over the second's, one per seed from the first seed."""
     n = min(len(first), len(second))
-    own, other = np.array(first[:n]), np.array(second[:n])
-    gain = exact_interval(paired_difference(own, other))
-    return Lead(n, float(own.mean()), float(other.mean()), Interval(**gain))
+    grades, other_grades = np.array(first[:n]), np.array(second[:n])
+    gain = exact_interval(paired_difference(grades, other_grades))
+    return Lead(n, float(grades.mean()), float(other_grades.mean()), Interval(**gain))
 
 
 def gain_on_same_seeds(comparison: Artifact, task: str, policy: str, rival: str) -> Lead | None:

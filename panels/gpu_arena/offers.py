@@ -59,12 +59,12 @@ class Fields:
 
 def read(sent: object) -> Fields:
     """What a browser sent; any client can send anything, and what is no text counts as missing."""
-    found, known = sent if isinstance(sent, Mapping) else {}, {}
+    by_name, known = sent if isinstance(sent, Mapping) else {}, {}
     for field in fields(Fields):
-        value = found.get(field.name)
+        value = by_name.get(field.name)
         if isinstance(field.default, tuple):
             each = value if isinstance(value, list) else ()
-            known[field.name] = tuple(one for one in each if isinstance(one, str))
+            known[field.name] = tuple(text for text in each if isinstance(text, str))
         elif isinstance(value, str):
             known[field.name] = value
     return Fields(**known)
@@ -90,9 +90,9 @@ class Visit:
         """What is said at a place."""
         return self.said if place == self.place else ""
 
-    def say(self, place: str, said: Markup) -> "Visit":
+    def say(self, place: str, remark: Markup) -> "Visit":
         """This visit with a sentence at a place, under the buttons where it has no game."""
-        return replace(self, said=said, place=place if self.game else "problem")
+        return replace(self, said=remark, place=place if self.game else "problem")
 
     def fill(self, **typed: Any) -> "Visit":
         """This visit with other values in its fields."""
@@ -101,8 +101,8 @@ class Visit:
     def show(self, game: ArenaGame, running: bool = False) -> "Visit":
         """A game that has changed; the fields of the offer and of the other moves are empty."""
         now = self.fields
-        kept = Fields(task=game.task_name, seed=now.seed, player=now.player)
-        return Visit(game, running and not game.over, fields=kept)
+        emptied = Fields(task=game.task_name, seed=now.seed, player=now.player)
+        return Visit(game, running and not game.over, fields=emptied)
 
 
 # The open offers --------------------------------------------------------------------------------
@@ -111,7 +111,7 @@ class Visit:
 def offers(obs: arena.Observation) -> Markup:
     """Every open offer: those to the visitor, its own, and those between others; and the pools."""
     market = obs.market
-    own = [_offer(obs, offer) for offer in (*obs.incoming, *obs.outgoing)]
+    of_visitor = [_offer(obs, offer) for offer in (*obs.incoming, *obs.outgoing)]
     between = [
         (
             *(words.lab_name(market, lab) for lab in (offer.from_lab_id, offer.to_lab_id)),
@@ -122,7 +122,7 @@ def offers(obs: arena.Observation) -> Markup:
         for offer in market.offers.values()
         if obs.agent not in (offer.from_lab_id, offer.to_lab_id)
     ]
-    return HTML.offers(own, between, _pools(obs))
+    return HTML.offers(of_visitor, between, _pools(obs))
 
 
 def _offer(obs: arena.Observation, offer: arena.Offer) -> Markup:
@@ -136,9 +136,9 @@ def _offer(obs: arena.Observation, offer: arena.Offer) -> Markup:
     asks = words.goods(obs.market, offer.requested_blocks, offer.ask)
     title = f"{f'You offer {lab}' if is_own else f'{lab} offers'} {gives} for {asks}"
     worth = HTML.worth(*words.worth(obs, *sides, money))
-    said = words.with_names(obs.market, offer.message, words.job_names(obs.own.jobs))
-    told = capital(words.told_price(obs, offer)) if is_own else ""
-    return HTML.offer(offer, is_own, title, worth, said, told)
+    message = words.with_names(obs.market, offer.message, words.job_names(obs.own.jobs))
+    outcome = capital(words.told_price(obs, offer)) if is_own else ""
+    return HTML.offer(offer, is_own, title, worth, message, outcome)
 
 
 def take(label: str, action: Mapping[str, Any], press: str = "take") -> Markup:
@@ -223,9 +223,9 @@ def wanted_blocks(obs: arena.Observation) -> list[tuple[str, str]]:
     """The other labs' blocks that an offer can ask for, those first that add most to the jobs."""
     blocks = arena.tradable_blocks(obs.market, *(lab.lab_id for lab in obs.others))
     adds = {block: arena.trade_gain(obs, (), (block.block_id,), 0.0) for block in blocks}
-    told = {block: f", {gain:+.1f} for you" if gain > 0.05 else "" for block, gain in adds.items()}
+    gains = {block: f", {gain:+.1f} for you" if gain > 0.05 else "" for block, gain in adds.items()}
     return [
-        (_in_words(obs, block) + told[block], block.block_id)
+        (_in_words(obs, block) + gains[block], block.block_id)
         for block in sorted(adds, key=lambda block: -adds[block])
     ]
 
@@ -272,7 +272,7 @@ def offer_of(obs: arena.Observation, fields: Fields) -> arena.Action | arena.Mal
 
 def known_ids(obs: arena.Observation, sent: Sequence[str]) -> tuple[str, ...]:
     """The ids of blocks of this market in what a browser sent."""
-    return tuple(one for one in sent if one in obs.market.blocks)
+    return tuple(block_id for block_id in sent if block_id in obs.market.blocks)
 
 
 def _paid(fields: Fields) -> float:
@@ -315,8 +315,8 @@ def choices(game: ArenaGame) -> list[tuple[str, str]]:
     obs, options = game.observation, {}
     moves = [move for move in arena.legal_actions(obs) if move.action_type in OTHER_MOVES]
     for move in sorted(moves, key=lambda move: OTHER_MOVES.index(move.action_type)):
-        told = capital(words.tell_advice(obs, move._replace(message="")))
-        options.setdefault(told, json.dumps(move.as_json()))
+        label = capital(words.tell_advice(obs, move._replace(message="")))
+        options.setdefault(label, json.dumps(move.as_json()))
     return list(options.items())
 
 

@@ -225,7 +225,7 @@ def bid(visit: Visit) -> Visit:
 def counter(visit: Visit) -> Visit:
     """The sentence of an answer with other terms to an open offer."""
     incoming = visit.game.observation.incoming
-    offer = next((one for one in incoming if one.offer_id == visit.fields.value), None)
+    offer = {each.offer_id: each for each in incoming}.get(visit.fields.value)
     if offer is None:
         raise IllegalAction("no other terms can be named for this offer now")
     given, received = offer.requested_blocks, offer.offered_blocks
@@ -313,8 +313,8 @@ def answer(page: Layout, visit: Visit | None, name: str, sent: object) -> Update
     # A step under way when the run was paused goes on with it.
     if name == "tick" or visit is None or after.running != before.running:
         updates[page["clock"]] = gr.Timer(active=after.running)
-    kept, was = ((one.game, one.running, one.advice) for one in (after, before))
-    return updates | ({page["visit"]: after} if kept != was else {})
+    now, was = ((moment.game, moment.running, moment.advice) for moment in (after, before))
+    return updates | ({page["visit"]: after} if now != was else {})
 
 
 def _in_foot(visit: Visit) -> tuple[Any, ...]:
@@ -323,7 +323,7 @@ def _in_foot(visit: Visit) -> tuple[Any, ...]:
     return visit.running, *((game.task_name, game.play.seed, game.over) if game else ())
 
 
-def open_tab(page: Layout, kept: Visit | None, sent: Fields) -> Updates:
+def open_tab(page: Layout, of_session: Visit | None, sent: Fields) -> Updates:
     """The game of this browser tab, unless the address names another world; else the first one.
 
     A tab that is loaded again has a new session, and sends the name of its former one; it is told
@@ -331,8 +331,8 @@ def open_tab(page: Layout, kept: Visit | None, sent: Fields) -> Updates:
     """
     visit = first = Visit(new_game(TASK, str(SEED)))
     query, former = read_query(sent.search), state_of(sent.value, page["visit"])
-    if kept is not None:
-        visit = kept
+    if of_session is not None:
+        visit = of_session
     elif former is not None and former.game:
         visit = former.show(former.game)  # at rest
     elif sent.value:

@@ -33,7 +33,7 @@ EQUAL = 1e-9  # grades that differ by less share a rank
 
 def papers(obs: arena.Observation) -> Markup:
     """The private values of a lab: its credits, and its jobs."""
-    own, names = obs.own, words.job_names(obs.own.jobs)
+    private, names = obs.own, words.job_names(obs.own.jobs)
 
     def state(job: arena.Job) -> str:
         if job.completed:
@@ -51,7 +51,7 @@ def papers(obs: arena.Observation) -> Markup:
             f"{job.min_reliability:.2f}",
             "yes" if job.partial_credit_allowed else "no",
         )
-        for job in own.jobs
+        for job in private.jobs
     ]
     heads = ("your jobs", "hours", "due", "pays", "reliability from", "in parts")
     return credits(obs) + table(heads, rows)
@@ -90,8 +90,8 @@ def message_board(game: ArenaGame) -> Markup:
 def reward(game: ArenaGame) -> Markup:
     """The cumulative reward as a curve, and its components: of the last step and of all steps."""
     steps, sums = game.steps, [0.0]
-    for one in steps:
-        sums.append(sums[-1] + one.reward.normalized_reward)
+    for step in steps:
+        sums.append(sums[-1] + step.reward.normalized_reward)
     picture = curve(
         {session.LEARNER: sums},
         arena.ACTIONS_PER_ROUND * game.observation.market.max_rounds,
@@ -100,7 +100,7 @@ def reward(game: ArenaGame) -> Markup:
     )
     if not steps:
         return picture + note("Each step’s reward is split into its components here.")
-    last, total = steps[-1].reward, arena.total([one.reward for one in steps])
+    last, total = steps[-1].reward, arena.total([step.reward for step in steps])
     rows = [
         (
             name.removesuffix("_score").replace("_", " "),
@@ -129,17 +129,17 @@ def last_step(game: ArenaGame) -> Markup:
     """What became of the last action, why a player chose it, and what the other labs did since."""
     if not game.steps:
         return note("Nobody has moved yet: it is your turn.")
-    obs, one = game.observation, game.steps[-1]
-    result = one.results[0]
-    told = [] if result.ok else [f"The rules refuse: {words.readable(obs, result.message)}"]
-    told += [*_answers(obs, one), *_refusals(obs, one)]
-    if not one.observation.others:
-        told.append("All other labs have left, so the rest was played at once")
+    obs, step = game.observation, game.steps[-1]
+    result = step.results[0]
+    sentences = [] if result.ok else [f"The rules refuse: {words.readable(obs, result.message)}"]
+    sentences += [*_answers(obs, step), *_refusals(obs, step)]
+    if not step.observation.others:
+        sentences.append("All other labs have left, so the rest was played at once")
     if game.over:
         made = game.play.state.private[session.LEARNER].utility
-        told.append(f"The game is over: your lab made {made:.1f} credits")
-    did = _sentence(f"Your lab {words.tell_action(obs, session.LEARNER, one.action)}")
-    return HTML.last_step(did, _players_reason(one), " ".join(map(_sentence, told)))
+        sentences.append(f"The game is over: your lab made {made:.1f} credits")
+    did = _sentence(f"Your lab {words.tell_action(obs, session.LEARNER, step.action)}")
+    return HTML.last_step(did, _players_reason(step), " ".join(map(_sentence, sentences)))
 
 
 def _sentence(text: str) -> str:
@@ -152,20 +152,20 @@ def _reason(obs: arena.Observation, action: arena.Action | arena.Malformed) -> s
     return _sentence(capital(reason)) if reason else ""
 
 
-def _players_reason(one: Step) -> str:
+def _players_reason(step: Step) -> str:
     """Why a player made this move; empty for the visitor's own."""
-    return "" if one.mover == session.YOU else _reason(one.observation, one.action)
+    return "" if step.mover == session.YOU else _reason(step.observation, step.action)
 
 
-def _answers(obs: arena.Observation, one: Step) -> Iterator[str]:
-    for lab, action in one.answers:
+def _answers(obs: arena.Observation, step: Step) -> Iterator[str]:
+    for lab, action in step.answers:
         yield f"{words.lab_name(obs.market, lab)} {words.tell_action(obs, lab, action)}"
 
 
-def _refusals(obs: arena.Observation, one: Step) -> Iterator[str]:
+def _refusals(obs: arena.Observation, step: Step) -> Iterator[str]:
     """What became of the visitor's offers that ended without a trade since this step."""
     for offer_id, offer in obs.market.closed.items():
-        ended_now = offer_id not in one.before.market.closed and offer.status != "accepted"
+        ended_now = offer_id not in step.before.market.closed and offer.status != "accepted"
         if ended_now and offer.from_lab_id == session.LEARNER:
             yield capital(words.told_price(obs, offer))
 
@@ -177,13 +177,13 @@ def log(game: ArenaGame) -> Markup:
     obs = game.observation
     return HTML.log(
         (
-            one,
-            words.tell_action(obs, session.LEARNER, one.action),
-            _players_reason(one),
-            [words.readable(obs, result.message) for result in one.results],
-            list(_answers(obs, one)),
+            step,
+            words.tell_action(obs, session.LEARNER, step.action),
+            _players_reason(step),
+            [words.readable(obs, result.message) for result in step.results],
+            list(_answers(obs, step)),
         )
-        for one in game.steps[::-1]
+        for step in game.steps[::-1]
     )
 
 
@@ -231,21 +231,21 @@ def tell_missed(game: ArenaGame) -> str:
 
 def _refused(game: ArenaGame) -> list[str]:
     """Why each offer that ended without a trade failed, from the other lab’s private values."""
-    market, told = game.play.state.market, []
-    for one in session.refused_offers(game):
-        lab = words.lab_name(market, one.offer.to_lab_id)
-        what = words.tell_terms(market, one.offer)
-        pays = one.offer.payment - one.offer.ask
-        if one.wanted <= pays:
+    market, sentences = game.play.state.market, []
+    for refusal in session.refused_offers(game):
+        lab = words.lab_name(market, refusal.offer.to_lab_id)
+        what = words.tell_terms(market, refusal.offer)
+        pays = refusal.offer.payment - refusal.offer.ask
+        if refusal.wanted <= pays:
             why = f"{lab} would have gained, but used its turns or its credits for something else"
-        elif one.wanted > MOST_ASKED:
+        elif refusal.wanted > MOST_ASKED:
             why = f"{lab} would not trade it"
         elif pays < 0:
-            why = f"it was worth {max(0.0, -one.wanted):.0f} credits to {lab}"
+            why = f"it was worth {max(0.0, -refusal.wanted):.0f} credits to {lab}"
         else:
-            why = f"{lab} wanted {one.wanted:.0f} credits for it"
-        told.append(f"Round {shown_round(one.round_index)}, {what}: {why}.")
-    return told
+            why = f"{lab} wanted {refusal.wanted:.0f} credits for it"
+        sentences.append(f"Round {shown_round(refusal.round_index)}, {what}: {why}.")
+    return sentences
 
 
 def _effects(game: ArenaGame) -> Markup:
@@ -253,24 +253,24 @@ def _effects(game: ArenaGame) -> Markup:
     market, effects = game.play.state.market, session.message_effects(game)
     names = words.job_names(game.observation.own.jobs)
 
-    def tell(one: Effect) -> str:
-        verb = "raised" if one.change > 0 else "lowered"
-        blocks = words.goods(market, one.block_ids)
-        return f"{verb} its price of {blocks} by {abs(one.change):.1f}"
+    def tell(effect: Effect) -> str:
+        verb = "raised" if effect.change > 0 else "lowered"
+        blocks = words.goods(market, effect.block_ids)
+        return f"{verb} its price of {blocks} by {abs(effect.change):.1f}"
 
     rows = [
         (
-            str(shown_round(one.round_index)),
-            market.labs[one.lab_id].public_name,
-            f"“{words.with_names(market, one.message, names)}”",
-            tell(one),
+            str(shown_round(effect.round_index)),
+            market.labs[effect.lab_id].public_name,
+            f"“{words.with_names(market, effect.message, names)}”",
+            tell(effect),
         )
-        for one in effects
-        if one.change
+        for effect in effects
+        if effect.change
     ]
     if not rows:
-        told = Markup("<p>None of your messages changed what a lab wanted.</p>")
-        return told if effects else Markup("")
+        no_effect = Markup("<p>None of your messages changed what a lab wanted.</p>")
+        return no_effect if effects else Markup("")
     heads = ("round", "heard by", "what you said", "what it did")
     return table(heads, rows, "llll", caption="What your messages did")
 
@@ -325,8 +325,8 @@ def calendar(game: ArenaGame) -> Markup:
     ]
     blocks = _blocks(obs, market.labs[session.LEARNER], over, _moved(game))
     title, facts = "Your jobs", "each bar ends at its deadline"
-    own = HTML.section(title, facts, "sauda-own", jobs, market, over) + blocks
-    return HTML.calendar(market, market.queue.count(session.LEARNER), over, own)
+    sections = HTML.section(title, facts, "sauda-own", jobs, market, over) + blocks
+    return HTML.calendar(market, market.queue.count(session.LEARNER), over, sections)
 
 
 def others(game: ArenaGame) -> Markup:
@@ -346,13 +346,13 @@ def reel(task_name: str, seed: int, player: str) -> Markup:
     game, frames = session.start(task_name, seed), []
     while not game.over:
         game = session.step(game, player)
-        obs, one, moved = game.observation, game.steps[-1], _moved(game)
-        if not moved and one.action.action_type == "wait":
+        obs, step, moved = game.observation, game.steps[-1], _moved(game)
+        if not moved and step.action.action_type == "wait":
             continue
         labs = sorted(obs.market.labs.values(), key=lambda lab: lab.lab_id)
         board = Markup("").join(_blocks(obs, lab, True, moved) for lab in labs)
-        did = _sentence(f"Your lab {words.tell_action(obs, session.LEARNER, one.action)}")
-        answers = " ".join(map(_sentence, _answers(obs, one)))
+        did = _sentence(f"Your lab {words.tell_action(obs, session.LEARNER, step.action)}")
+        answers = " ".join(map(_sentence, _answers(obs, step)))
         frames.append((did, answers, obs.own.utility, HTML.grid(obs.market, True, board)))
     return HTML.reel(frames)
 

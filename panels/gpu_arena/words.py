@@ -113,14 +113,14 @@ def with_names(market: arena.Market, text: str, jobs: Mapping[str, str]) -> str:
     """A text with the page's names in place of ids; `jobs` are the names of known jobs by id."""
 
     def name_of(match: re.Match[str]) -> str:
-        found = match[1]
-        if found in market.labs:
-            return lab_name(market, found)
-        if offer := market.offers.get(found) or market.closed.get(found):
+        reference = match[1]
+        if reference in market.labs:
+            return lab_name(market, reference)
+        if offer := market.offers.get(reference) or market.closed.get(reference):
             return tell_terms(market, offer)
-        if found[0] in _NUMBERED:
-            return f"{_NUMBERED[found[0]]} {found[2:]}"
-        return jobs.get(found) or block_name(market, found)
+        if reference[0] in _NUMBERED:
+            return f"{_NUMBERED[reference[0]]} {reference[2:]}"
+        return jobs.get(reference) or block_name(market, reference)
 
     return _IDS.sub(name_of, text)
 
@@ -247,8 +247,8 @@ def _name_served(
 ) -> list[str]:
     """The names of the jobs for which the best plan after the trade uses the received blocks."""
     market, names = obs.market, job_names(obs.own.jobs)
-    kept = {b.block_id for b in obs.owned_blocks if b.status in arena.FREE} - {*given}
-    blocks = [block for name, block in market.blocks.items() if name in kept | {*received}]
+    remaining = {b.block_id for b in obs.owned_blocks if b.status in arena.FREE} - {*given}
+    blocks = [block for name, block in market.blocks.items() if name in remaining | {*received}]
     plan = arena.best_plan(blocks, obs.own.jobs, market.round_index, market.max_rounds)
     return [names[part.job_id] for part in plan.parts if set(part.block_ids) & set(received)]
 

@@ -182,8 +182,8 @@ def send(screen: Screen, visit: Visit) -> Updates:
         if game.waiting or not (visit.text or "").strip():
             key = "kept_words" if game.waiting else "say_price"
             return screen.remark(note(visit.translate(key)), visit)
-        if game.over and (told := screen.after_the_end(visit)):
-            return screen.remark(note(told), visit)
+        if game.over and (sentence := screen.after_the_end(visit)):
+            return screen.remark(note(sentence), visit)
         turns = len(visit.game.play.turns)
         moved, talk = converse(game, visit.talk, visit.text)
         if moved.play is game.play and moved.unconfirmed is None:  # talk, and no move
@@ -192,8 +192,8 @@ def send(screen: Screen, visit: Visit) -> Updates:
     except IllegalAction as error:
         if visit.game is None:
             return screen.problem(error, visit)
-        kept = replace(visit, game=replace(visit.game, unconfirmed=None))
-        return screen.problem(error, kept) | {page.visit: replace(kept, text="")}
+        cleared = replace(visit, game=replace(visit.game, unconfirmed=None))
+        return screen.problem(error, cleared) | {page.visit: replace(cleared, text="")}
     updates = screen.show_move(visit, after)
     return updates | ({page.message: ""} if page.visit in updates else {})
 
@@ -394,28 +394,34 @@ async def stream_review(screen: Screen, visit: Visit) -> AsyncIterator[Updates]:
         yield {shown: gr.skip() if _is_reviewed(visit) else ""}
         return
     yield {shown: review_pending(visit.translate)}
-    found = await asyncio.to_thread(review, visit.game)
-    visit.generation.reviewed = found
+    reviewed = await asyncio.to_thread(review, visit.game)
+    visit.generation.reviewed = reviewed
     is_current = visit.generation.number == current
-    yield {shown: show_review(found, visit.translate, visit.language) if is_current else gr.skip()}
+    yield {
+        shown: show_review(reviewed, visit.translate, visit.language) if is_current else gr.skip()
+    }
 
 
 def ask_of_move(
     screen: Screen, number: int | None, visit: Visit, choice: int | None = None, text: str = ""
 ) -> Updates:
     """The review's question about an own move; the answer to a `choice` of it or a typed price."""
-    found, answer, problem = visit.generation.reviewed, None, None
-    if found is None or found.game is not visit.game or number not in range(len(found.moves)):
+    reviewed, answer, problem = visit.generation.reviewed, None, None
+    if (
+        reviewed is None
+        or reviewed.game is not visit.game
+        or number not in range(len(reviewed.moves))
+    ):
         return screen.unchanged
-    choices = found.moves[number].choices
+    choices = reviewed.moves[number].choices
     try:
         if choice in range(len(choices)):
             answer = choices[choice]
         elif text:
-            answer = answer_of(found, number, text)
+            answer = answer_of(reviewed, number, text)
     except IllegalAction as error:
         problem = translate_error(error, visit.language)
-    shown = show_review(found, visit.translate, visit.language, number, answer, problem)
+    shown = show_review(reviewed, visit.translate, visit.language, number, answer, problem)
     return {screen.page.review: shown}
 
 

@@ -114,14 +114,14 @@ def asked_back(game: Game) -> Exchange:
 
 def question(game: Game, action: Action) -> tuple[str, dict[str, str]]:
     """The question about a move, as a key of the page's words, and the values of its sentence."""
-    own, theirs = bazaar.own_and_theirs(game.observation)
+    yours, theirs = bazaar.own_and_theirs(game.observation)
     price = action.price if isinstance(action, Offer) else theirs[-1]
     values, why = {"price": rupees(price)}, bazaar.doubt(game, action)
     if why == bazaar.FAR_OFF:
         return "did_you_mean", values
     if why == bazaar.BACKWARDS:
         stands = game.you == "buyer" and game.observation.table.standing
-        return f"backwards_{'bid' if stands else game.you}", values | {"own": rupees(own[-1])}
+        return f"backwards_{'bid' if stands else game.you}", values | {"own": rupees(yours[-1])}
     extras = getattr(action, "extras", ())
     if (loss := bazaar.loss_at(game, price, extras)) > 0:
         kind = "loss_accept" if isinstance(action, Accept) else f"loss_{game.you}"
@@ -158,8 +158,8 @@ def chat_of(
     """
     telling = _Telling(game, language, in_prices)
     telling.tell(talk)
-    own, asks = tuple(telling.own_words), tuple(telling.asks)
-    return Chat(tuple(telling.messages), own, asks, telling.language)
+    own_words, asks = tuple(telling.own_words), tuple(telling.asks)
+    return Chat(tuple(telling.messages), own_words, asks, telling.language)
 
 
 def chart_words(translate: Translate) -> Say:
@@ -269,26 +269,26 @@ class _Telling:
 
     def _line(self, number: int, turn: Turn) -> str:
         """The words of a move: the visitor's as typed, the other side's as `retell` has them."""
-        own, seen = turn.agent == self.game.you, turn.observation.table
-        if not own and turn.action.message and seen.version and self._is_model(number):
+        is_own, seen = turn.agent == self.game.you, turn.observation.table
+        if not is_own and turn.action.message and seen.version and self._is_model(number):
             return turn.action.message  # its own sentence: nothing stands between it and a visitor
         words = announce(turn.action) if turn.action.message else ""
-        if own and words:
+        if is_own and words:
             return words
-        if own and self.in_prices:
+        if is_own and self.in_prices:
             return tell_move(turn, translator(self.page_language))
         decided = Decided(
             seen,
             turn.agent,
             turn.action,
-            self.page_language if own else self.language,
-            "" if own else " ".join(self.heard),
+            self.page_language if is_own else self.language,
+            "" if is_own else " ".join(self.heard),
             self.lines[turn.agent],
-            reacts=not own,  # a button has no opinion on the other side's price
+            reacts=not is_own,  # a button has no opinion on the other side's price
         )
         public = (number, seen.item.name, seen.item.list_price, seen.asks, seen.bids)
         text = retell(decided, words, self.claimed, crc32(repr(public).encode()))
-        if not own:
+        if not is_own:
             self.claimed.add(claim_of(words))
         return text
 
@@ -381,9 +381,9 @@ def converse(game: Game, talk: Talk, text: str) -> tuple[Game, Talk]:
         after = play_text(game, text, talk)
     except NoMove as no_move:
         turns, table = len(game.play.turns), game.observation.table
-        said = Exchange(turns, text.strip(), no_move.kind, table, no_move.values)
+        exchange = Exchange(turns, text.strip(), no_move.kind, table, no_move.values)
         talk = talk.added(asked) if asked else talk
-        return replace(game, unconfirmed=None), talk.added(said)
+        return replace(game, unconfirmed=None), talk.added(exchange)
     if asked and not _confirms(after, game):
         talk = talk.added(asked)
     return after, talk
@@ -416,8 +416,8 @@ def play_text(game: Game, text: str, talk: Talk = SILENT) -> Game:
     action = _action(game, heard)
     if isinstance(action, Offer) and hears_words(game) and heard.act not in speech.ACTS:
         now = [each.text for each in talk.at(len(game.play.turns)) if not each.is_narrated]
-        earlier = [_hear(game, said) for said in now]
-        waiting = [said.text for said in earlier if said.act in SAID or said.asks_cost]
+        earlier = [_hear(game, words) for words in now]
+        waiting = [line.text for line in earlier if line.act in SAID or line.asks_cost]
         action = replace(action, message=" ".join([*waiting[-1:], text]))
     if game.over:
         raise NoMove("after")
@@ -448,9 +448,9 @@ def _hear(game: Game, text: str) -> Heard:
 
 def _is_asked(game: Game) -> bool:
     """Whether the other side's last words ask something else than whether its price is right."""
-    said = [move for move in game.observation.table.moves if move.agent != game.you]
+    moves = [move for move in game.observation.table.moves if move.agent != game.you]
     _, theirs = bazaar.own_and_theirs(game.observation)
-    return bool(said) and asks_something(said[-1].action.message, theirs[-1] if theirs else None)
+    return bool(moves) and asks_something(moves[-1].action.message, theirs[-1] if theirs else None)
 
 
 def _action(game: Game, heard: Heard) -> Action:

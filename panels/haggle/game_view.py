@@ -144,10 +144,10 @@ def bubbles(conversation: Sequence[Mapping[str, str]]) -> list[dict[str, str]]:
     A note of the page bears a tag by which the stylesheet draws it beside the bubbles.
     """
     return [
-        {"role": "assistant", "content": f"<small>{as_typed(one['content'])}</small>"}
-        if one["role"] == NOTE
-        else {"role": one["role"], "content": _bubble(one["content"], one.get("price"))}
-        for one in conversation
+        {"role": "assistant", "content": f"<small>{as_typed(message['content'])}</small>"}
+        if message["role"] == NOTE
+        else {"role": message["role"], "content": _bubble(message["content"], message.get("price"))}
+        for message in conversation
     ]
 
 
@@ -282,36 +282,36 @@ class Finding:
 
 def findings(lines: Sequence[str]) -> list[Finding]:
     """What was heard in a seller's lines, of each part the newest."""
-    found: dict[str, Finding] = {}
+    newest: dict[str, Finding] = {}
     for number, line in enumerate(lines):
-        heard = {one.part: one for one in _in_line(line)}
+        heard = {finding.part: finding for finding in _in_line(line)}
         if number + 1 < len(lines):
-            heard = {part: replace(one, start=None) for part, one in heard.items()}
+            heard = {part: replace(finding, start=None) for part, finding in heard.items()}
         if "claim" in heard:  # an older mark belongs to the older claim
-            found.pop("candour", None)
-        found |= heard
-    return [found[part] for part in PARTS if part in found]
+            newest.pop("candour", None)
+        newest |= heard
+    return [newest[part] for part in PARTS if part in newest]
 
 
 def _in_line(line: str) -> Iterator[Finding]:
     whole, start = ear.hear(line), 0
     for sentence in re.split(r"(?<=[.!?।])\s+", line):
         start = line.index(sentence, start)
-        one = ear.hear(sentence)
-        if one.style and one.style == whole.style:
-            yield Finding("style", f"style_{one.style}", sentence, start)
-        if one.reaction and one.reaction == whole.reaction:
-            yield Finding("mood", f"mood_{one.reaction}", sentence, start)
-        if one.topic and (one.topic, one.content) == (whole.topic, whole.content):
+        heard = ear.hear(sentence)
+        if heard.style and heard.style == whole.style:
+            yield Finding("style", f"style_{heard.style}", sentence, start)
+        if heard.reaction and heard.reaction == whole.reaction:
+            yield Finding("mood", f"mood_{heard.reaction}", sentence, start)
+        if heard.topic and (heard.topic, heard.content) == (whole.topic, whole.content):
             claim, comma, tail = sentence.rpartition(", ")
-            named = f"claim_{one.topic}_{one.content}"
-            if one.mark == "plain":
-                yield Finding("claim", named, sentence, start, one.cost)
+            named = f"claim_{heard.topic}_{heard.content}"
+            if heard.mark == "plain":
+                yield Finding("claim", named, sentence, start, heard.cost)
                 yield Finding("candour", "candour_plain", sentence, start)
             else:
-                yield Finding("claim", named, claim, start, one.cost)
+                yield Finding("claim", named, claim, start, heard.cost)
                 place = start + len(claim) + len(comma)
-                yield Finding("candour", f"candour_{one.mark}", tail, place)
+                yield Finding("candour", f"candour_{heard.mark}", tail, place)
 
 
 def reading(game: Game, words: Sequence[str], translate: Translate) -> Markup | str:
@@ -341,23 +341,23 @@ def _offers_of(game: Game, seat: str) -> list[Offer]:
 
 def _act(bids: Sequence[Offer], translate: Translate) -> str:
     """Which act the seller heard in the buyer's last words; "" where there were none."""
-    said = [bid.message for bid in bids if bid.message]
-    if not said:
+    messages = [bid.message for bid in bids if bid.message]
+    if not messages:
         return ""
-    act, price = ear.act_in(said[-1])
-    told = translate(f"act_{act}" if act else "act_none")
-    told += f" ({rupees(price)})" if price else ""
-    return told if bids[-1].message else f"{told}, {translate('hears_before')}"
+    act, price = ear.act_in(messages[-1])
+    phrase = translate(f"act_{act}" if act else "act_none")
+    phrase += f" ({rupees(price)})" if price else ""
+    return phrase if bids[-1].message else f"{phrase}, {translate('hears_before')}"
 
 
 def mark(line: str, heard: Sequence[Finding], translate: Translate) -> Markup:
     """The line with each phrase that told something highlighted."""
     parts, end = [], 0
-    for one in sorted((o for o in heard if o.start is not None), key=lambda o: o.start):
-        if one.start < end:
+    for finding in sorted((o for o in heard if o.start is not None), key=lambda o: o.start):
+        if finding.start < end:
             continue
-        stop = one.start + len(one.phrase)
-        parts += [(line[end : one.start], None), (line[one.start : stop], one)]
+        stop = finding.start + len(finding.phrase)
+        parts += [(line[end : finding.start], None), (line[finding.start : stop], finding)]
         end = stop
     return HTML.marked([*parts, (line[end:], None)], translate)
 

@@ -96,13 +96,13 @@ def stages_of(compared: Iterable[str]) -> tuple[str, ...]:
 
     A stage is the bare base, or the base with an adapter.
     """
-    found = []
+    stages = []
     for policy in compared:
         base, _, adapter = policy.partition("+")
         is_there = not adapter or adapter_folder(adapter) is not None
         if base == BASE and is_there:
-            found.append(policy)
-    return tuple(found)
+            stages.append(policy)
+    return tuple(stages)
 
 
 def read_measured(task_name: str = PEOPLE) -> Mapping[str, Entry]:

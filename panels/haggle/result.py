@@ -81,10 +81,10 @@ def _paragraph(sentence: str) -> Markup:
 
 def _seller_sentences(game: Game, translate: Translate) -> list[str]:
     """For a visitor who sold: the bonus, the best possible price, and who wrote the moves."""
-    (_, limit), own, past = limits(game), game.observation, game.play.state.table.past
-    ask, price = own.table.item.list_price, past[-1].price if past else None
-    earned, most = (rupees(bonus(at, ask, own.reservation)) for at in (price, ask))
-    sentences = [translate("best_ask", price=rupees(limit))] if limit > own.reservation else []
+    (_, limit), obs, past = limits(game), game.observation, game.play.state.table.past
+    ask, price = obs.table.item.list_price, past[-1].price if past else None
+    earned, most = (rupees(bonus(at, ask, obs.reservation)) for at in (price, ask))
+    sentences = [translate("best_ask", price=rupees(limit))] if limit > obs.reservation else []
     if most_bonus(game) is not None:
         sentences.insert(0, translate("your_bonus", earned=earned, most=most))
     if sources := {move.source for move in game.model_moves}:
@@ -215,11 +215,11 @@ def split_told(game: Game, translate: Translate = IN_ENGLISH) -> str:
 def _headline(game: Game, translate: Translate) -> str:
     """How the game ended, in a few words."""
     table = game.play.state.table
-    own = [deal for deal in table.past if deal.price is not None and deal.buyer == "buyer"]
+    agreed = [deal for deal in table.past if deal.price is not None and deal.buyer == "buyer"]
     if table.deals > 1:
-        return translate("card_deals", made=len(own), all=table.deals)
-    if own:
-        price = rupees(own[-1].price) + with_extras(own[-1].extras, translate)
+        return translate("card_deals", made=len(agreed), all=table.deals)
+    if agreed:
+        price = rupees(agreed[-1].price) + with_extras(agreed[-1].extras, translate)
         return translate("card_sold" if sells(game) else "card_bought", price=price)
     return translate("card_no_deal", how=ending_of(game, translate))
 
@@ -288,8 +288,8 @@ def effect_of_words(game: Game, translate: Translate) -> str:
 
     Empty where no words were said or where words do not count.
     """
-    own = [game.play.turns[number].action for number in bazaar.moves_of(game)]
-    if not (game.over and hears_words(game) and any(action.message for action in own)):
+    actions = [game.play.turns[number].action for number in bazaar.moves_of(game)]
+    if not (game.over and hears_words(game) and any(action.message for action in actions)):
         return ""
     silent = bazaar.without_words(game)
     if silent.play.state.table.past == game.play.state.table.past:

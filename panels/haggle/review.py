@@ -30,24 +30,24 @@ def review_pending(translate: Translate) -> Markup:
     return HTML.review_section(note(translate("review_wait")), translate)
 
 
-def answer_of(found: Review, number: int, text: str) -> Choice:
+def answer_of(review: Review, number: int, text: str) -> Choice:
     """What a typed price would have been worth in the place of an own move.
 
     Raises IllegalAction for what is no price, is beyond the own limit, or cannot be named there.
     """
-    obs = found.moves[number].turn.observation
+    obs = review.moves[number].turn.observation
     try:
-        extras = getattr(found.moves[number].turn.action, "extras", ())
+        extras = getattr(review.moves[number].turn.action, "extras", ())
         action = Offer(obs.priced(price_in(text)), extras=frozenset(extras))
     except ValueError as error:
         raise Trouble("say_price") from error
     if is_loss(obs, action):
         raise Trouble("review_beyond", limit=rupees(obs.reservation))
-    return found.weigh(number, action)
+    return review.weigh(number, action)
 
 
 def show_review(
-    found: Review,
+    review: Review,
     translate: Translate,
     language: str = ENGLISH,
     number: int | None = None,
@@ -55,22 +55,31 @@ def show_review(
     problem: IllegalAction | None = None,
 ) -> Markup:
     """The review at one move, by default the costliest, once the visitor has given an `answer`."""
-    game, costly = found.game, found.costly
+    game, costly = review.game, review.costly
     if number is None:
         number = costly[0].number if costly else 0
-    move = found.moves[number]
-    rows = [(one.number, tell_move(one.turn, translate), _kind(one, found), _points(-one.cost))
-            for one in found.moves]  # fmt: skip
-    later = [one.number for one in costly[costly.index(move) + 1 :]] if move.cost else []
+    move = review.moves[number]
+    rows = [
+        (
+            own_move.number,
+            tell_move(own_move.turn, translate),
+            _kind(own_move, review),
+            _points(-own_move.cost),
+        )
+        for own_move in review.moves
+    ]
+    later = [own_move.number for own_move in costly[costly.index(move) + 1 :]] if move.cost else []
     board = chart(bazaar.back(game, number), SMALL, translate)
     question = HTML.review_question(
         number, rows[number][1], board, _choices(move, answer, translate, language),
         _reply(move, answer, translate, language), _points(move.grade), problem, later[:1],
         translate,
     )  # fmt: skip
-    verdict = _verdict(found, translate, language)
+    verdict = _verdict(review, translate, language)
     return HTML.review_section(
-        HTML.review(verdict, rows, number, question, _notes(found, translate, language), translate),
+        HTML.review(
+            verdict, rows, number, question, _notes(review, translate, language), translate
+        ),
         translate,
     )
 
@@ -79,9 +88,9 @@ def _points(grade: float) -> str:
     return with_minus_signs(f"{100 * grade:.0f}")
 
 
-def _kind(move: OwnMove, found: Review) -> str:
+def _kind(move: OwnMove, review: Review) -> str:
     """The class of a move; that of bad luck where the other side left against the odds."""
-    unlucky = move.cost and move is found.moves[-1] and nerves.was_unlucky(found.game)
+    unlucky = move.cost and move is review.moves[-1] and nerves.was_unlucky(review.game)
     return "unlucky" if unlucky else move.kind
 
 
@@ -94,25 +103,25 @@ def _choices(
         choices.append(answer)
     return [
         (
-            _tell(one.action, move, translate, language),
-            "" if answer is None else _points(one.grade),
-            one is answer,
-            one is move.better,
+            _tell(choice.action, move, translate, language),
+            "" if answer is None else _points(choice.grade),
+            choice is answer,
+            choice is move.better,
         )
-        for one in choices
+        for choice in choices
     ]
 
 
 def _tell(action: Action, move: OwnMove, translate: Translate, language: str) -> str:
     """A move in the place of an own one, with its words."""
     obs = move.turn.observation
-    told = tell_move(replace(move.turn, action=action), translate)
+    phrase = tell_move(replace(move.turn, action=action), translate)
     if not isinstance(action, Offer) or not action.message:
-        return told
-    said, (act, named) = action.message, ear.act_in(action.message)
+        return phrase
+    words, (act, named) = action.message, ear.act_in(action.message)
     if act and obs.agent != "seller":
-        said = corpus.buyer_line(act, named, 0.0, language, obs.table.item)
-    return f"{told} “{said}”"
+        words = corpus.buyer_line(act, named, 0.0, language, obs.table.item)
+    return f"{phrase} “{words}”"
 
 
 def _reply(move: OwnMove, answer: Choice | None, translate: Translate, language: str) -> str:
@@ -128,29 +137,29 @@ def _reply(move: OwnMove, answer: Choice | None, translate: Translate, language:
 
 def _advice(best: Choice, move: OwnMove, translate: Translate, language: str) -> str:
     """What would have been better than an own move, and how it would have ended, if certain."""
-    told, deal = _tell(best.action, move, translate, language), best.deal
+    phrase, deal = _tell(best.action, move, translate, language), best.deal
     if deal is None or not isinstance(best.action, Offer) or deal.price is None:
-        return translate("review_best", move=told)
+        return translate("review_best", move=phrase)
     if deal.price == best.action.price:
-        return translate("review_at", price=told)
-    return translate("review_later", first=told, price=rupees(deal.price))
+        return translate("review_at", price=phrase)
+    return translate("review_later", first=phrase, price=rupees(deal.price))
 
 
-def _verdict(found: Review, translate: Translate, language: str) -> str:
+def _verdict(review: Review, translate: Translate, language: str) -> str:
     """The move that cost most and a better one, or that none cost anything."""
-    if not found.costly:
-        return translate("review_none_planned" if is_planned(found.game) else "review_none")
-    worst = found.costly[0]
-    if _kind(worst, found) == "unlucky":
+    if not review.costly:
+        return translate("review_none_planned" if is_planned(review.game) else "review_none")
+    worst = review.costly[0]
+    if _kind(worst, review) == "unlucky":
         return translate("left_luck")
-    said, points = tell_move(worst.turn, translate), _points(worst.cost)
-    return translate("review_cost", number=worst.number + 1, said=said, points=points)
+    phrase, points = tell_move(worst.turn, translate), _points(worst.cost)
+    return translate("review_cost", number=worst.number + 1, said=phrase, points=points)
 
 
-def _notes(found: Review, translate: Translate, language: str) -> list[Markup | str]:
+def _notes(review: Review, translate: Translate, language: str) -> list[Markup | str]:
     """Where the points went, how the review was made, how hard the game was."""
-    game, parts = found.game, []
-    missed = asdict(found.gap) if found.gap else {}
+    game, parts = review.game, []
+    missed = asdict(review.gap) if review.gap else {}
     if sum(missed.values()) > 0:
         points = {name: round(100 * share) for name, share in missed.items()}
         points["every"] = sum(points.values())  # of what is shown, so that it adds up
@@ -161,7 +170,7 @@ def _notes(found: Review, translate: Translate, language: str) -> list[Markup | 
     parts.append(note(translate(f"review_{key}", name=name)))
     if game.play.state.table.deals > 1:
         parts.append(note(translate("review_deals")))
-    return [*parts, _difficulty(game, translate, language)] if found.gap else parts
+    return [*parts, _difficulty(game, translate, language)] if review.gap else parts
 
 
 def _difficulty(game: Game, translate: Translate, language: str) -> Markup:
@@ -170,5 +179,5 @@ def _difficulty(game: Game, translate: Translate, language: str) -> Markup:
         place, why = difficulty(game.task, game.play.seed)
     except ArtifactError as error:
         return missing(error)
-    told = translate("review_difficulty", place=place)
-    return note(f"{told} {why[0].upper()}{why[1:]}." if language == ENGLISH else told)
+    sentence = translate("review_difficulty", place=place)
+    return note(f"{sentence} {why[0].upper()}{why[1:]}." if language == ENGLISH else sentence)

@@ -320,8 +320,8 @@ class Screen:
 
     def moves(self, visit: Visit, problem: Markup | str = "") -> Markup:
         """What is wrong, and the moves until the game is over."""
-        told = region(f"{self.page.part}-problem", problem)
-        return told if visit.game.over else told + move_row(self.offered(visit, bool(problem)))
+        remark = region(f"{self.page.part}-problem", problem)
+        return remark if visit.game.over else remark + move_row(self.offered(visit, bool(problem)))
 
     def offered(self, visit: Visit, is_wrong: bool) -> list[tuple[str, str]]:
         """The quick moves, and what can be done about the other side's reply."""

@@ -68,9 +68,9 @@ def build() -> None:
             page = Layout(translate, opponents.models()["buyer"])
             screen = Screen(page, opponents.models())
             _wire(screen, tabs["tab_any"])
-            kept = ladder.keep(screen)
+            store = ladder.keep(screen)
         with gr.Tab(translate("tab_ladder"), id="ladder") as tabs["tab_ladder"]:
-            ladder.build(tabs["tab_ladder"], screen, kept, parts)
+            ladder.build(tabs["tab_ladder"], screen, store, parts)
         for name, part in (("daily", daily), ("spot", spot), ("people", people)):
             with gr.Tab(translate(f"tab_{name}"), id=name) as tabs[f"tab_{name}"]:
                 part.build(tabs[f"tab_{name}"], page.language)
@@ -131,11 +131,11 @@ def _opens(screen: Screen, tab: gr.Tab) -> Any:
     """The game that the tab opens with; the browser keeps what it takes to find it again."""
     page = screen.page
 
-    def opened(request: gr.Request, kept: str, visit: Visit) -> Updates:
+    def opened(request: gr.Request, stored: str, visit: Visit) -> Updates:
         if visit.game is not None:  # the tab is opened once more
             return screen.unchanged
         session = visitor_of(request).session
-        return open_page(screen, kept, request.query_params, session)
+        return open_page(screen, stored, request.query_params, session)
 
     opening = tab.select(
         named(opened, open_page), [page.kept, page.visit], [*page.of_game, page.session],
@@ -223,7 +223,7 @@ def _moves(screen: Screen) -> None:
     )  # fmt: skip
 
 
-def _visit_of(screen: Screen, kept: Visit, *picks: str) -> Visit:
+def _visit_of(screen: Screen, visit: Visit, *picks: str) -> Visit:
     """The visit that the session keeps, with what the visitor picks now.
 
     Seat, backend and language are ones that there are; a game's beginning checks the others.
@@ -232,7 +232,7 @@ def _visit_of(screen: Screen, kept: Visit, *picks: str) -> Visit:
     picked["seat"] = opponents.one_of(SEATS, picked["seat"])
     picked["backend"] = opponents.one_of([*screen.models["buyer"]], picked["backend"])
     picked["language"] = opponents.one_of(opponents.values(LANGUAGES), picked["language"])
-    return replace(kept, **picked)
+    return replace(visit, **picked)
 
 
 def _on_visit(callback: Callable, screen: Screen) -> Callable:
@@ -262,22 +262,22 @@ def _streamed(callback: Callable, screen: Screen) -> Callable:
 # Opening the page --------------------------------------------------------------------------------
 
 
-def open_page(screen: Screen, kept: str, query: Mapping[str, str], session: str) -> Updates:
+def open_page(screen: Screen, stored: str, query: Mapping[str, str], session: str) -> Updates:
     """The game that an address names, else the one that this tab was left with, else a new one.
 
-    `kept` is what the tab kept, as JSON, `session` the name of the session that begins now.
+    `stored` is what the tab kept, as JSON, `session` the name of the session that begins now.
     """
-    found, remark = read_kept(kept, screen.models["buyer"]), ""
-    visit = Visit(**found.picks) if found else Visit()
+    restored, remark = read_kept(stored, screen.models["buyer"]), ""
+    visit = Visit(**restored.picks) if restored else Visit()
     known = {screen.page.session: session, screen.page.visit: visit}
     game = None
     try:
         if game := shared_game(query, screen.is_ready(query.get(AGAINST, ""), visit.backend)):
             remark = "shared_game"
-        elif found and (former := state_of(found.session, screen.page.visit)) and former.game:
-            visit = replace(former, **found.picks, generation=visit.generation)
+        elif restored and (former := state_of(restored.session, screen.page.visit)) and former.game:
+            visit = replace(former, **restored.picks, generation=visit.generation)
             game = visit.game
-        elif found and found.moved:
+        elif restored and restored.moved:
             remark = "gone"
     except MarketGone:
         remark = "gone_market"
@@ -336,21 +336,21 @@ def read_kept(text: str, backends: Collection[str]) -> Kept | None:
     Choices that the page does not have are replaced by those it opens with.
     """
     try:
-        found = json.loads(text or "null")
+        stored = json.loads(text or "null")
     except ValueError:
         return None
-    if not isinstance(found, dict) or not isinstance(found.get("session"), str):
+    if not isinstance(stored, dict) or not isinstance(stored.get("session"), str):
         return None
-    seat = opponents.one_of(SEATS, found.get("seat"))
+    seat = opponents.one_of(SEATS, stored.get("seat"))
     market, opponent = opponents.choose_offered(
-        seat, found.get("market", FIRST.market), found.get("opponent", FIRST.opponent)
+        seat, stored.get("market", FIRST.market), stored.get("opponent", FIRST.opponent)
     )
-    backend = opponents.one_of([FIRST.backend, *backends], found.get("backend"))
+    backend = opponents.one_of([FIRST.backend, *backends], stored.get("backend"))
     language = opponents.one_of(
-        [FIRST.language, *opponents.values(LANGUAGES)], found.get("language")
+        [FIRST.language, *opponents.values(LANGUAGES)], stored.get("language")
     )
     picks = dict(zip(PICKS, (seat, market, opponent, backend, language), strict=True))
-    return Kept(found["session"], picks, found.get("moved") is True)
+    return Kept(stored["session"], picks, stored.get("moved") is True)
 
 
 # What an address names ----------------------------------------------------------------------------

@@ -32,8 +32,8 @@ def _read() -> dict[str, dict[str, str]]:
     with Path(__file__).with_name("words.csv").open(encoding="utf-8", newline="") as file:
         for row in csv.DictReader(file):
             english = row[ENGLISH] or chart[row["key"]]
-            for language, own in words.items():
-                own[row["key"]] = row[language] or english
+            for language, texts in words.items():
+                texts[row["key"]] = row[language] or english
     return words
 
 

@@ -221,7 +221,7 @@ def below(game: Game, evaluation: Artifact, view: View) -> Markup:
         zero = ZERO_GRADE if view.metric == "grade" else ""
         sentences.append(SAY.reward_agreement(rows[view.task, DRAWN], zero))
     n = evaluation.config["episodes"]
-    told = HTML.about_task(view.task, task_about(view.task))
+    paragraphs = HTML.about_task(view.task, task_about(view.task))
     for sentence in sentences:
-        told += Markup("<p>{}</p>").format(with_tooltips(sentence))
-    return told + provenance(evaluation, f"n = {n:,} per policy and task")
+        paragraphs += Markup("<p>{}</p>").format(with_tooltips(sentence))
+    return paragraphs + provenance(evaluation, f"n = {n:,} per policy and task")

@@ -72,10 +72,10 @@ def _seller_cell(row: SellerRow, cell: SellerCell | None) -> Markup | str:
 
 def personas(artifact: Artifact, side: str) -> Markup:
     """The persona of the style that is heard most in each game, in the words of `side`."""
-    found = artifact.data.personas
-    rows = zip(found.heard[:-1], found.tables[side], strict=True)
+    style_counts = artifact.data.personas
+    rows = zip(style_counts.heard[:-1], style_counts.tables[side], strict=True)
     return table(
-        ("games of", *found.heard),
+        ("games of", *style_counts.heard),
         [(name, *counts) for name, counts in rows],
         caption=f"The persona whose style is heard most in a game, in the words of {side}",
     )

@@ -93,13 +93,13 @@ def measurements(game: str) -> Measurements:
 def references(field: Field, known: Mapping[str, BazaarRow]) -> dict[str, list[Entry]]:
     """The bound and the measured rows of each task."""
     label = "bound of what can be won"
-    found = {
+    by_task = {
         task: [Entry(label, row.grade, "oracle", task, row.n, ORACLE)]
         for task, row in known.items()
     }
     for task, entries in field.items():
-        found.setdefault(task, []).extend(entries)
-    return found
+        by_task.setdefault(task, []).extend(entries)
+    return by_task
 
 
 def choose_drawn(rows: Sequence[Entry]) -> list[Entry]:

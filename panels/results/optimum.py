@@ -143,18 +143,18 @@ PLAYERS: Mapping[str, tuple[str, str]] = {  # of the figure: in words, key of SE
 def words_verdict(data: Worth) -> Verdict:
     """What reading and speaking add to a buyer that plans: in the open market, then elsewhere."""
     worth = {(row.market, row.what, row.value): row for row in data.worth}
-    told = {key: with_interval(row.difference, GAIN) for key, row in worth.items()}
+    gains = {key: with_interval(row.difference, GAIN) for key, row in worth.items()}
     first = worth[SPOKEN[0], "both", "all"]
     lines = [
-        f"{task_title(f'bazaar/{at}')}: both {told[at, 'both', 'all']}, reading alone"
-        f" {told[at, 'reading', 'all']}, speaking alone {told[at, 'speaking', 'all']};"
-        f" both with a fifth of what is heard misread {told[at, 'both, 20 % misread', 'all']},"
-        f" with sellers that say what another type would {told[at, OTHER_TYPE, 'all']}."
+        f"{task_title(f'bazaar/{at}')}: both {gains[at, 'both', 'all']}, reading alone"
+        f" {gains[at, 'reading', 'all']}, speaking alone {gains[at, 'speaking', 'all']};"
+        f" both with a fifth of what is heard misread {gains[at, 'both, 20 % misread', 'all']},"
+        f" with sellers that say what another type would {gains[at, OTHER_TYPE, 'all']}."
         for at in SPOKEN
     ]
-    types = (f"{name} {told[SPOKEN[0], 'both', name]}" for name in TYPES)
+    types = (f"{name} {gains[SPOKEN[0], 'both', name]}" for name in TYPES)
     return Verdict(
-        SAY.words(side(first.difference), told[SPOKEN[0], "both", "all"], first.n),
+        SAY.words(side(first.difference), gains[SPOKEN[0], "both", "all"], first.n),
         (*lines, f"By type of seller in the {short(f'bazaar/{SPOKEN[0]}')}: {'; '.join(types)}."),
     )
 

@@ -271,5 +271,5 @@ def _in_words(name: str, answer: Answer) -> tuple[Markup, Markup]:
     )
     below = [answer.caption, sources([provenance(each, answer.n) for each in answer.sources])]
     below += [folded(title, body) for title, body in answer.details.items()]
-    told = Markup("").join(below)
-    return (above, told) if answer.figure is not None else (above + told, Markup(""))
+    foot = Markup("").join(below)
+    return (above, foot) if answer.figure is not None else (above + foot, Markup(""))

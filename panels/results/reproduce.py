@@ -80,8 +80,8 @@ def cpus(artifact: Artifact, policy: str) -> Markup | str:
     kinds = kinds_of_cpu(artifact.data.models[player_spec(policy).weights].cpu)
     now = cpu_features()
     is_one = " ".join(now) in kinds
-    told = [list_names(kind.split()) for kind in kinds]
-    return HTML.cpus(told, list_names(now), is_one, gpu_of_this_process()) if kinds else ""
+    features = [list_names(kind.split()) for kind in kinds]
+    return HTML.cpus(features, list_names(now), is_one, gpu_of_this_process()) if kinds else ""
 
 
 def cpu_features() -> list[str]:
@@ -125,7 +125,7 @@ def build(
         for row, (_, cell) in rows.items()
     ]
     slow = max(BY_MODEL[game_of(cell.task).name] for _, cell in rows.values())
-    told = note(f"Plays the first {SCRIPTED} games of a row; {slow[0]} of a language model.")
+    hint = note(f"Plays the first {SCRIPTED} games of a row; {slow[0]} of a language model.")
     press = button("Reproduce", "reproduce", "sauda-button sauda-primary")
     form, result = Moves(), gr.HTML(elem_id=f"results-{name}-reproduced")
 
@@ -135,7 +135,7 @@ def build(
     def show(query: Mapping[str, str]) -> Updates:
         picked = query[AGAIN] if query.get(AGAIN) in rows else chosen
         picker = pick_list("Row", choices, f"results-{name}-row", picked)
-        line = HTML.again(picker, press, told)
+        line = HTML.again(picker, press, hint)
         return {form: folded(TITLE, line, is_open=AGAIN in query), result: "", **named(picked)}
 
     def reproduce(request: gr.Request, move: Move) -> Iterator[Updates]:

@@ -93,7 +93,7 @@ def verdict(comparison: Artifact) -> Verdict:
     opening = "No" if "below" in sides.values() else "Not shown"
     if "above" in sides.values():
         opening = "Yes" if set(sides.values()) == {"above"} else "Partly"
-    told = clauses(
+    phrases = clauses(
         sides,
         above="scores more than the untrained base in {}",
         below="scores less than the untrained base in {}",
@@ -105,7 +105,7 @@ def verdict(comparison: Artifact) -> Verdict:
         before, after = rows[BASE].grade.mean, rows[SERVED].grade.mean
         lines.append(SAY.gained(task, before, after, gain.interval, gain.n))
     lines.append("Mean share of what could be won, less the cost of time; hold-out seeds, bare.")
-    return Verdict(f"{opening}: Sauda {', and '.join(told)}.", tuple(lines))
+    return Verdict(f"{opening}: Sauda {', and '.join(phrases)}.", tuple(lines))
 
 
 def gains_by_step(comparison: Artifact) -> dict[str, list[PairedDifference]]:
@@ -264,7 +264,7 @@ def wrapper_verdict(comparison: Artifact) -> Verdict:
     if "above" in sides.values():
         is_all = set(sides.values()) == {"above"}
         work = "does not do the work alone" if is_all else "does part of the work"
-    told = clauses(
+    phrases = clauses(
         sides,
         above="it scores more than without a model in {}",
         below="it scores less than without a model in {}",
@@ -274,7 +274,7 @@ def wrapper_verdict(comparison: Artifact) -> Verdict:
     bare = rows_by_policy(comparison, task)[SERVED]
     alone = gain_on_same_seeds(comparison, task, SERVED, f"{SERVED}+{STEERING}")
     sentence = SAY.wrapper(work, task, lead, alone and side(alone.gain), bare)
-    return Verdict(sentence, (f"Around Sauda {', and '.join(told)}.", *evidence))
+    return Verdict(sentence, (f"Around Sauda {', and '.join(phrases)}.", *evidence))
 
 
 def wrapper_gains(comparison: Artifact, stage: str, wrapper: str) -> dict[str, Lead]:

@@ -145,14 +145,14 @@ def winners_sentence(field: Field) -> str:
         is_sure = len(entries) == 1 or (ahead is not None and side(ahead.gain) == "above")
         best = tuple(entry.label for entry in entries[: 1 if is_sure else 2])
         tasks_of.setdefault(best, []).append(task)
-    told = []
+    phrases = []
     for winners, tasks in sorted(tasks_of.items(), key=lambda item: len(item[0])):
         names, where = list_names(winners), list_tasks(tasks)
         is_clear = len(winners) == 1
-        told.append(
+        phrases.append(
             f"{names} wins {where}" if is_clear else f"no clear winner between {names} in {where}"
         )
-    return capital("; ".join(told))
+    return capital("; ".join(phrases))
 
 
 def leads(field: Field) -> Iterator[str]:
@@ -265,13 +265,13 @@ def arena_verdict(field: Field, comparison: Artifact) -> Verdict:
     """Who wins each task, and whether the trained lab does better than one that trades nothing."""
     sides = {row.task: side(row.grade) for row in comparison.data.rows if row.policy == LAB}
     if sides:
-        told = clauses(
+        phrases = clauses(
             sides,
             above="scores more than it would alone in {}",
             below="scores less than it would alone in {}",
             unclear="shows no difference from working alone in {}",
         )
-        trained, missing = f"model {list_names(told)}", []
+        trained, missing = f"model {list_names(phrases)}", []
     else:
         trained, missing = "lab has not been played", [no_row(comparison, LAB)]
     sentence = f"{winners_sentence(field)}; the trained {trained}."
@@ -312,13 +312,13 @@ def reward_design(evaluation: Artifact) -> Part:
         largest = sorted(row.components.items(), key=lambda item: -abs(item[1].mean))[:2]
         most = " and ".join(f"{short_name(name)} {cell.mean:+.3f}" for name, cell in largest)
         count, label = len(arena.COMPONENTS), policy_label(policy)
-        told = HTML.reward(count, arena.PLAN_WEIGHT, row, label, most)
+        summary = HTML.reward(count, arena.PLAN_WEIGHT, row, label, most)
         bars = [
             WhiskerRow(short_name(part.name), row.components[part.name], "scripted")
             for part in arena.COMPONENTS
         ]
         figure = whisker_rows({label: bars}, "mean, share of the stake", "z.3f")
-        return figure, told + component_table(evaluation, row) + source
+        return figure, summary + component_table(evaluation, row) + source
 
     labels = [(f"{name}: {LAB_LABELS.get(name, '')}", name) for name in policies]
     pickers = [
@@ -355,7 +355,7 @@ def rule_worth(published: Artifact, rules: Artifact, name: str) -> tuple[str, st
     return f"{reward} of reward, {jobs} credits of jobs", here
 
 
-def player_worth(published: Artifact, rules: Artifact, policy: str, own: str) -> tuple[str, str]:
+def player_worth(published: Artifact, rules: Artifact, policy: str, player: str) -> tuple[str, str]:
     """What a published policy, if any, earns there beside the expert; our player's grade here."""
     there = "not measured"
     if policy:
@@ -368,7 +368,7 @@ def player_worth(published: Artifact, rules: Artifact, policy: str, own: str) ->
             f" of jobs; the expert’s jobs: {expert['completed_job_value']:.1f}"
         )
     task = f"arena/{TASK}"
-    row = next(r for r in rules.data.yardsticks if (r.task, r.player) == (task, own))
+    row = next(r for r in rules.data.yardsticks if (r.task, r.player) == (task, player))
     return there, f"{in_words(row.player)}: {with_interval(row.grade, FORM)} of what could be won"
 
 
@@ -382,13 +382,13 @@ def published_arena(published: Artifact, rules: Artifact) -> tuple[None, Markup]
     """The published figures, and the differences of both arenas."""
     figures = ("arena-trained-llm", "arena-grpo-headlines", "arena-reference-rules")
     worth = partial(rule_worth, published, rules), partial(player_worth, published, rules)
-    told = [published_figure(published, figure) for figure in figures]
-    told += [
+    parts = [published_figure(published, figure) for figure in figures]
+    parts += [
         provenance(published, "published figures, each with its n and caveat"),
         HTML.differences(f"arena/{TASK}", *worth),
         provenance(rules, f"n = {rules.config['worlds']:,} worlds on either side"),
     ]
-    return None, Markup("").join(told)
+    return None, Markup("").join(parts)
 
 
 # The question of the arena ------------------------------------------------------------------------

@@ -219,12 +219,12 @@ def _path(d: str) -> list[list[Point]]:
             lines.append([(x, y)])
             order = "l" if is_relative else "L"
         elif kind in "CS":
-            *first, two = [
+            *first, far = [
                 (base[0] + numbers[i], base[1] + numbers[i + 1]) for i in range(0, count - 2, 2)
             ]
-            one = first[0] if first else (2 * at[0] - handle[0], 2 * at[1] - handle[1])
-            lines[-1] += _cubic(at, one, two, (x, y))
-            handle = two
+            near = first[0] if first else (2 * at[0] - handle[0], 2 * at[1] - handle[1])
+            lines[-1] += _cubic(at, near, far, (x, y))
+            handle = far
         elif kind == "A":
             lines[-1] += _to_arc(at, (x, y), numbers)
         else:

@@ -117,13 +117,13 @@ class Hosts:
             return True
         except ValueError:
             return any(
-                name.endswith(own) if own.startswith(".") else name == own for own in self.names
+                name.endswith(host) if host.startswith(".") else name == host for host in self.names
             )
 
     def check(self, headers: Headers) -> None:
         """Raise Refused where a request came under a name that is not the page's."""
-        own, foreign = self._claimed(headers)
-        if foreign and not (self.on_space and own):
+        ours, foreign = self._claimed(headers)
+        if foreign and not (self.on_space and ours):
             raise Refused(
                 421,
                 f"This page is not known as {foreign[0]}; whoever runs it can add a name to"
@@ -132,8 +132,8 @@ class Hosts:
 
     def check_origin(self, headers: Headers) -> None:
         """Raise Refused where a browser sends a request for the page of another site."""
-        origin, (own, _) = headers.get("origin"), self._claimed(headers)
-        if origin is not None and origin not in {f"{s}://{host}" for s in SCHEMES for host in own}:
+        origin, (ours, _) = headers.get("origin"), self._claimed(headers)
+        if origin is not None and origin not in {f"{s}://{host}" for s in SCHEMES for host in ours}:
             raise Refused(403, "The page takes no calls from the pages of other sites.")
 
     def _claimed(self, headers: Headers) -> tuple[list[str], list[str]]:
@@ -141,13 +141,13 @@ class Hosts:
         forwarded = headers.get("x-forwarded-host", "") if self.behind_proxy else ""
         # Of several proxies the first counts, and one may add a path.
         first = re.split("[,/]", forwarded, maxsplit=1)[0].strip()
-        own, foreign = [], []
+        ours, foreign = [], []
         for host in filter(None, (headers.get("host"), first)):
             match = HOST.fullmatch(host)
             if not match:
                 raise Refused(400, "The Host header names no host.")
-            (own if self.are_own(match["name"]) else foreign).append(host)
-        return own, foreign
+            (ours if self.are_own(match["name"]) else foreign).append(host)
+        return ours, foreign
 
 
 def own_hosts(environment: Mapping[str, str], host: str, behind_proxy: bool) -> Hosts:
@@ -353,8 +353,8 @@ class Gate:
 
 async def _tell(refused: Refused, scope: Scope, receive: Receive, send: Send) -> None:
     """Answer with a refusal; FastAPI's clients show the detail."""
-    told = {"error": str(refused), "detail": str(refused)}
-    await JSONResponse(told, refused.status)(scope, receive, send)
+    body = {"error": str(refused), "detail": str(refused)}
+    await JSONResponse(body, refused.status)(scope, receive, send)
 
 
 @asynccontextmanager
@@ -439,11 +439,11 @@ def names_file(value: Any) -> bool:
     """Whether Gradio may take something in a value of JSON, at any depth, for a file."""
     values = [value]
     while values:
-        one = values.pop()
-        if isinstance(one, dict):
-            if FILE_NAMES & one.keys() or str(one.get("data")).startswith("data:"):
+        part = values.pop()
+        if isinstance(part, dict):
+            if FILE_NAMES & part.keys() or str(part.get("data")).startswith("data:"):
                 return True
-            values += one.values()
-        elif isinstance(one, list):
-            values += one
+            values += part.values()
+        elif isinstance(part, list):
+            values += part
     return False

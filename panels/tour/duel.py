@@ -117,8 +117,8 @@ def _said(turn: Turn, replies: Sequence[str]) -> tuple[Markup | str, str]:
     if not isinstance(turn.action, Offer):
         return words or capital(in_words(TASK, turn)), gloss(words)
     price = rupees(turn.action.price)
-    before, said, after = words.partition(price)
-    if not said:
+    before, quoted, after = words.partition(price)
+    if not quoted:
         before, after = "", f" {words}" if words else ""
     return Markup("{}<b>{}</b>{}").format(before, price, after), gloss(words)
 

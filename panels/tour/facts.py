@@ -154,8 +154,8 @@ def _title(stage: str) -> str:
 
 def gain(comparison: Artifact) -> str:
     """How far training brought the model, in a sentence; ArtifactError where it did not play."""
-    if told := progress(comparison, MARKET):
-        return told
+    if sentence := progress(comparison, MARKET):
+        return sentence
     fault = f"artifacts/{comparison.file} lacks a trained model on {MARKET}"
     raise ArtifactError(fault, entry(comparison.file).command)
 
@@ -174,14 +174,14 @@ def trained_on(comparison: Artifact) -> str:
     gains = reinforced(comparison)
     if not gains:
         return ""
-    told, clear = ({games: [] for games in ("all", "unseen")} for _ in range(2))
+    sentences, clear = ({games: [] for games in ("all", "unseen")} for _ in range(2))
     for row in gains:
         stage = policy_label(row.after).rpartition(" + ")[2]
         sentence = f"{stage} {points(row.interval)}"
-        told[row.on].append(sentence)
+        sentences[row.on].append(sentence)
         clear[row.on] += [] if side(row.interval) == "unclear" else [sentence]
     n = {row.on: row.n for row in gains}
-    return SAY.trained_on(told["all"], clear, n, len(gains))
+    return SAY.trained_on(sentences["all"], clear, n, len(gains))
 
 
 def grades_figure(comparison: Artifact) -> go.Figure:
@@ -206,7 +206,7 @@ def findings(comparison: Artifact, worth: Artifact, manners: Artifact) -> list[F
     rows = rows_by_policy(comparison, MARKET)
     words = {row.what: row for row in worth.data.worth if (row.market, row.value) == WORDS}
     both = words["both"].difference
-    found = [
+    cards = [
         Finding(
             f"Words are worth {of_thousand(both.mean)} of every ₹1,000",
             [
@@ -226,14 +226,14 @@ def findings(comparison: Artifact, worth: Artifact, manners: Artifact) -> list[F
         ),
         _beside_script(comparison),
     ]  # fmt: skip
-    found += filter(None, [_after_copying(comparison)])
+    cards += filter(None, [_after_copying(comparison)])
     if known := gain_on_same_seeds(comparison, f"bazaar/{WORDS[0]}", ORACLE, LISTENER):
-        found.append(Finding(
+        cards.append(Finding(
             f"Knowing the seller would be worth {of_thousand(known.gain.mean)} more",
             [_bar("to the planner", known.gain)], f"n = {known.n:,} games, paired by seed",
             "?tab=results&part=optimum",
         ))  # fmt: skip
-    return found
+    return cards
 
 
 def _after_copying(comparison: Artifact) -> Finding | None:

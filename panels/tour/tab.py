@@ -81,15 +81,15 @@ def _build_story() -> None:
             gr.HTML(HTML.gained(gain, facts.trained_on(comparison)))
             gr.Plot(facts.grades_figure(comparison), show_label=False, elem_id="tour-grades")
     _build(alone.build)
-    told = list(map(describe_run, runs))
+    rows = list(map(describe_run, runs))
     origins = [provenance(run, f"n = {len(run.data.log)} steps") for run in runs]
     origins.append(provenance(comparison, "95 % bootstrap intervals over games"))
     prompts = bazaar_prompt.RULES["people"], arena_prompt.RULES["lab"].format(lab="lab_0")
     agree = agreement.within_three + agreement.without_error_equal
     parts = [
         table(
-            list(told[0]),
-            [[written(each, ".3f") for each in row.values()] for row in told],
+            list(rows[0]),
+            [[written(each, ".3f") for each in row.values()] for row in rows],
             "lrrrrrrr",
             "Runs of training",
         ),

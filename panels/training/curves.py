@@ -152,10 +152,15 @@ def _evaluations(data: TrainingRun) -> list[Row]:
     """The checkpoint evaluations as rows, with the tokens and seconds of their step."""
     at = {row.step: (row.num_tokens, row.seconds) for row in data.log} | {0: (0, 0)}
     rows = []
-    for one in data.checkpoint_evaluations or ():
-        tokens, seconds = at.get(one.step, (None, None))
-        row = {"step": one.step, "num_tokens": tokens, "seconds": seconds, "grade": one.reward}
-        row |= {"grade_low": one.low, "grade_high": one.high, "grade_n": one.n}
+    for evaluation in data.checkpoint_evaluations or ():
+        tokens, seconds = at.get(evaluation.step, (None, None))
+        row = {
+            "step": evaluation.step,
+            "num_tokens": tokens,
+            "seconds": seconds,
+            "grade": evaluation.reward,
+        }
+        row |= {"grade_low": evaluation.low, "grade_high": evaluation.high, "grade_n": evaluation.n}
         rows.append(row)
     return rows
 
@@ -351,9 +356,9 @@ def _panel(figure: go.Figure, axes: tuple[str, str], log: Log, metric: Metric, v
         )  # fmt: skip
     if points := [point for point in zip(at, drawn, strict=True) if None not in point]:
         x, y = points[-1]
-        told = f"{y:.0%}" if metric == EVALUATION else readable(y)
+        label = f"{y:.0%}" if metric == EVALUATION else readable(y)
         figure.add_annotation(
-            text=f"<b>{told}</b>", xref=across, yref=axis, x=x,
+            text=f"<b>{label}</b>", xref=across, yref=axis, x=x,
             y=math.log10(y) if log_axis else y, xanchor="left", yanchor="middle", xshift=6,
             showarrow=False,
         )  # fmt: skip
@@ -450,8 +455,8 @@ def _line(log: Log, metric: Metric, over: str) -> Trace:
     style["line"] |= {"dash": "dash" if log.game == "arena" else "dot" if log.seed else "solid"}
     values = average(log, metric, SMOOTHING)
     *_, last = (y for x, y in zip(at, values, strict=True) if None not in (x, y))
-    told = f"{last:.0%}" if metric == EVALUATION else readable(last)
-    named = {"name": f"{log.name}: {told}", "showlegend": True}
+    label = f"{last:.0%}" if metric == EVALUATION else readable(last)
+    named = {"name": f"{log.name}: {label}", "showlegend": True}
     if metric == EVALUATION:
         trace = evaluation_trace(log.evaluations, at, style)
         # thin and in the run's colour: there are too many for the curves to be seen behind them

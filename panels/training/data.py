@@ -76,7 +76,7 @@ def corpus() -> Corpus:
     """The shipped dialogues. Raises ArtifactError where their file is missing or damaged."""
     dialogues = load_shipped().dialogues
     made, left_out = examples(dialogues)
-    by_role = {role: tuple(one for one in made if one.role == role) for role in AGENTS}
+    by_role = {role: tuple(example for example in made if example.role == role) for role in AGENTS}
     return Corpus({dialogue.id: dialogue for dialogue in dialogues}, by_role, left_out)
 
 
@@ -85,9 +85,9 @@ def intent_of(example: Example) -> str:
     return example.act.partition("(")[0]
 
 
-def at(found: Sequence[Example], place: int) -> int:
-    """The place in `found` nearest to `place`."""
-    return min(max(place, 0), len(found) - 1)
+def at(matching: Sequence[Example], place: int) -> int:
+    """The place in `matching` nearest to `place`."""
+    return min(max(place, 0), len(matching) - 1)
 
 
 def fields_table(example: Example) -> Markup:
@@ -137,12 +137,12 @@ def loss_mask(view: View, tokenizer: Any) -> Markup:
     taught = sequence(view, tokenizer)
     tokens = list(zip(taught["input_ids"], taught["labels"], strict=True))
     learnt = sum(label != IGNORED for _, label in tokens)
-    told = SAY.loss_mask(view.role, learnt, len(tokens))
+    sentence = SAY.loss_mask(view.role, learnt, len(tokens))
     pieces = [  # of neighbouring tokens, for a letter may take several
         {"in_loss": in_loss, "text": tokenizer.decode([token for token, _ in run])}
         for in_loss, run in groupby(tokens, key=lambda token: token[1] != IGNORED)
     ]
-    return HTML.tokens(told, pieces)
+    return HTML.tokens(sentence, pieces)
 
 
 LEARNT_FROM = heading(
@@ -183,9 +183,9 @@ def build(tab: gr.Tab) -> None:
     chosen, shown = [role, words, act, place], [example, mask, place]
 
     def step(by: int, role: str, words: str, act: str, now: int) -> Updates:
-        found = made.find(role, words or "", act)
-        there = at(found, now + by) if found else 0
-        return {example: one_of(made, found, there), mask: note(MASK_HINT), place: there}
+        matching = made.find(role, words or "", act)
+        there = at(matching, now + by) if matching else 0
+        return {example: one_of(made, matching, there), mask: note(MASK_HINT), place: there}
 
     def search(role: str, words: str, act: str, _: int) -> Updates:
         return step(0, role, words, act, 0)
@@ -208,22 +208,22 @@ def _count(made: Corpus) -> Markup:
     if artifact is not None:
         # in human dialogues that the rules were not tuned on
         (part,) = (row for row in artifact.data.parts if row.part == "held_out")
-        told = Markup("<p>{}</p>").format(SAY.acts_read(part))
-        read = heading("How well are acts read?") + told + provenance(artifact)
+        sentence = Markup("<p>{}</p>").format(SAY.acts_read(part))
+        read = heading("How well are acts read?") + sentence + provenance(artifact)
     return in_columns(region("training-counts", counts_table(made)), region("training-acts", read))
 
 
-def one_of(made: Corpus, found: Sequence[Example], place: int) -> Markup:
+def one_of(made: Corpus, matching: Sequence[Example], place: int) -> Markup:
     """Where an example stands among those found, its fields and its dialogue.
 
     A sentence where nothing is found.
     """
-    if not found:
+    if not matching:
         nothing = ValueError("no example has these words and this act; search for other ones")
         return region("data-place", trouble(nothing))
-    example = found[place]
-    told = note(f"Example {place + 1:,} of {len(found):,} of the {example.role}")
-    return region("data-place", told) + in_columns(
+    example = matching[place]
+    position = note(f"Example {place + 1:,} of {len(matching):,} of the {example.role}")
+    return region("data-place", position) + in_columns(
         region("data-example", fields_table(example)),
         region("data-dialogue", dialogue_view(made.dialogues[example.dialogue], example)),
     )
@@ -231,11 +231,11 @@ def one_of(made: Corpus, found: Sequence[Example], place: int) -> Markup:
 
 def show_mask(made: Corpus, role: str, words: str, act: str, place: int) -> Markup:
     """The dialogue of the example on show as a training sequence; a sentence where none is."""
-    found = made.find(role, words or "", act)
-    if not found:
+    matching = made.find(role, words or "", act)
+    if not matching:
         return trouble(ValueError("there is no example to show the tokens of"))
     try:
-        dialogue = made.dialogues[found[at(found, place)].dialogue]
+        dialogue = made.dialogues[matching[at(matching, place)].dialogue]
         return loss_mask(view(dialogue, role), tokenizer())
     except NoWeights as error:
         return trouble(error)

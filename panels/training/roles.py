@@ -160,7 +160,7 @@ def check_line(runs: Runs) -> str:
 
     A run below the share that the acceptance check asks for is marked as failed.
     """
-    told = [
+    rows = [
         (
             plain(name),
             run.data.acceptance,
@@ -168,7 +168,7 @@ def check_line(runs: Runs) -> str:
         )
         for name, run in runs.items()
     ]
-    return SAY.prices_named(LEAST_SAID, told)
+    return SAY.prices_named(LEAST_SAID, rows)
 
 
 # Layout -------------------------------------------------------------------------------------------

@@ -69,12 +69,12 @@ def overview(runs: Runs) -> tuple[Markup, Table]:
     """Whether training helps, and a row per run."""
     bazaar, _ = load_or_say(FILE)
     helps = heading(headline(bazaar), "Gains by task are in Results.") if bazaar else Markup("")
-    like = {one.name: one for one in filter(None, map(rented, runs.values()))}
-    hourly = [f"${one.price:.2f} for {one.name}" for one in like.values()]
+    like = {flavor.name: flavor for flavor in filter(None, map(rented, runs.values()))}
+    hourly = [f"${flavor.price:.2f} for {flavor.name}" for flavor in like.values()]
     prices = HTML.prices(list_names(hourly), f"{PRICES_READ.day} {PRICES_READ:%B %Y}")
     tasks = dict.fromkeys([*(first for first, *_ in MEASURED.values()), LAB_TASK])
-    told = note(with_tooltips(SAY.overview(list(tasks)))) + (prices if hourly else "")
-    return helps, Table("runs", list(map(describe_run, runs.values())), told, form=".3f")
+    caption = note(with_tooltips(SAY.overview(list(tasks)))) + (prices if hourly else "")
+    return helps, Table("runs", list(map(describe_run, runs.values())), caption, form=".3f")
 
 
 def describe_run(run: Artifact) -> dict[str, object]:
@@ -159,8 +159,8 @@ def mix(run: Artifact) -> Markup:
 
 def sample(run: Artifact) -> Markup:
     """One training conversation, the tokens in the loss marked."""
-    told = f"{recorded(run).name}: marked tokens are in the loss, the others are context."
-    return HTML.tokens(told, run.data.sample)
+    sentence = f"{recorded(run).name}: marked tokens are in the loss, the others are context."
+    return HTML.tokens(sentence, run.data.sample)
 
 
 def captions(log: Log, view: View) -> Markup:
@@ -185,7 +185,7 @@ def captions(log: Log, view: View) -> Markup:
 def draw_view(view: View, runs: Runs, scripts: Rows) -> tuple[go.Figure, Markup]:
     """The curves of a view, and what stands in words below them."""
     run, log = runs[view.run], recorded(runs[view.run])
-    told = HTML.below(
+    below = HTML.below(
         view.run,
         f"artifacts/{quote(run.file)}",
         captions(log, view),
@@ -194,7 +194,7 @@ def draw_view(view: View, runs: Runs, scripts: Rows) -> tuple[go.Figure, Markup]
         mix(run),
         provenance(run, f"n = {len(run.data.log)} steps"),
     )
-    return stack(log, view, scripts), told
+    return stack(log, view, scripts), below
 
 
 # The view that an address names -------------------------------------------------------------------
@@ -353,14 +353,14 @@ def build_selector(tab: gr.Tab) -> None:
     if selector is None:
         gr.HTML(missing)
         return
-    told = "A softmax over scripted labs learns by REINFORCE which of them to play."
+    lead = "A softmax over scripted labs learns by REINFORCE which of them to play."
     tasks = [row.task for row in selector.data.final]
     above = gr.HTML()
     task = gr.Radio(task_choices(tasks), value=tasks[-1], label="Task")
     with gr.Row():
         figures = [gr.Plot(show_label=False, min_width=320) for _ in range(2)]
     outputs = [above, *figures]
-    title = heading("A selector in the GPU arena", told)
+    title = heading("A selector in the GPU arena", lead)
     source = provenance(selector, f"n = {len(selector.data.curve)} training episodes")
 
     def show(name: str) -> Updates:
@@ -386,8 +386,8 @@ PARTS = {  # of the tab, by title: a name in addresses, and what lays it out
 
 def build() -> None:
     """Lay out the tab. Called inside a `gr.Tab`."""
-    told = "Every curve is read from the log of a real run, every example from a shipped dialogue."
-    gr.HTML(heading(TITLE, told))
+    lead = "Every curve is read from the log of a real run, every example from a shipped dialogue."
+    gr.HTML(heading(TITLE, lead))
     with gr.Tabs(elem_classes="sauda-subtabs", overflow_behavior="wrap"):
         for title, (name, build_part) in PARTS.items():
             with gr.Tab(title, id=name) as tab:

@@ -123,8 +123,8 @@ def awaited_model(weights: str) -> ModelWorker:
 
     Sauda's have two names, that of its row and that of its seat, and are loaded under the latter.
     """
-    own = SEATS["buyer"].model
-    name = own if weights == row_name(own) else weights
+    of_seat = SEATS["buyer"].model
+    name = of_seat if weights == row_name(of_seat) else weights
     return wait_until_loaded(in_page(name).for_visitor(visitor_of_event()))
 
 
@@ -153,13 +153,13 @@ def usual(task_name: str, names: Sequence[str], seed: str) -> tuple[list[str], s
     A task of the other game gets the default policies and the default seed of that game.
     """
     there = able(task_name)
-    kept = [name for name in names if name in there]
-    if names and len(kept) == len(names):
-        return kept, seed
+    allowed = [name for name in names if name in there]
+    if names and len(allowed) == len(names):
+        return allowed, seed
     if task_name in ARENA_TASKS:
         return list(ARENA_POLICIES), str(ARENA_SEED)
-    if kept:
-        return kept, seed
+    if allowed:
+        return allowed, seed
     return [name for name in POLICIES if name in there] or there[:MOST], str(SEED)
 
 

@@ -317,8 +317,8 @@ class Page:
         names = ("task", "seed", "policies")
         self.address = lay_out_address("transcripts", ANY_GAME, names, tab)
         self.of_choice = [self.task, self.seed, self.policies]
-        own = [self.transcripts, self.command, self.episodes, self.address.shown]
-        self.of_episodes = [*own, *self.player.controls]
+        outputs = [self.transcripts, self.command, self.episodes, self.address.shown]
+        self.of_episodes = [*outputs, *self.player.controls]
 
 
 def replay(page: Page, task_name: str, seed: str, policies: Sequence[str]) -> Updates:
@@ -407,13 +407,13 @@ def examples() -> Markup:
     worth = [(last, games.ARENA_SEED, games.ARENA_POLICIES, f"GPU arena, seed {games.ARENA_SEED}")]
     comparison, _ = load_or_say(LAB_FILE)
     if comparison is not None:
-        told = "GPU arena before and after training, median gain (takes a minute)"
-        worth.append((trained, games.median_gain(comparison, trained), games.TRAINED, told))
+        label = "GPU arena before and after training, median gain (takes a minute)"
+        worth.append((trained, games.median_gain(comparison, trained), games.TRAINED, label))
     record, _ = load_or_say(games.FILE)
     if record is not None:
         seed = typical(record, SHOOT_OUT_TASK).seed
-        told = "A script, the planner, the untrained base and Sauda"
-        worth.append((SHOOT_OUT_TASK, seed, SHOOT_OUT, told))
+        label = "A script, the planner, the untrained base and Sauda"
+        worth.append((SHOOT_OUT_TASK, seed, SHOOT_OUT, label))
     links = []
     for task_name, seed, policies, words in worth:
         named = game_in_address(task_name, str(seed), policies)
@@ -424,8 +424,8 @@ def examples() -> Markup:
 
 def _any_game(tab: gr.Tab) -> None:
     """Lay out the part and wire it. Called inside `tab`."""
-    told = heading("One seed, several policies", "The same partners, the same luck.")
-    gr.HTML(told + examples())
+    title = heading("One seed, several policies", "The same partners, the same luck.")
+    gr.HTML(title + examples())
     page = Page(tab)
     everything = [*page.of_episodes, *page.of_choice]
     # A language model takes seconds for a game: these wait in the queue and show that they do.

@@ -74,7 +74,7 @@ def again(episodes: Mapping[str, Episode], recorded: Collection[str] = ()) -> Ma
     now = [player_title(name) for name in episodes if name not in recorded]
     then = [player_title(name) for name in episodes if name in recorded]
     sources = (("Played now, in this page", now), (f"Recorded in {FILE}", then))
-    told = [f"{how}: {', '.join(names)}." for how, names in sources if names]
+    origins = [f"{how}: {', '.join(names)}." for how, names in sources if names]
     file = f"{first.task}-seed-{first.seed}".replace("/", "-")
     data = [to_json(episode, name) for name, episode in episodes.items()]
     prose = "\n".join(to_markdown(episode, name) for name, episode in episodes.items())
@@ -82,7 +82,7 @@ def again(episodes: Mapping[str, Episode], recorded: Collection[str] = ()) -> Ma
         text_link(f"{file}.json", json.dumps(data, ensure_ascii=False, indent=1), "JSON"),
         text_link(f"{file}.md", prose, "Markdown"),
     ]
-    return HTML.again(links, told, first, policy)
+    return HTML.again(links, origins, first, policy)
 
 
 # The bazaar -------------------------------------------------------------------------------------
@@ -108,11 +108,11 @@ def column(
     if (deals := episode.final.table.deals) > 1:
         picture += Markup("<p>Deal {} of {}.</p>").format(deal + 1, deals)
     task, over = get_task(episode.task), step == moves
-    told = talk(episode, step, task.learner, apart, replies)
+    conversation = talk(episode, step, task.learner, apart, replies)
     end = Markup("<p>Move {} of {}.</p>").format(step, moves)
     if over:
         end = outcome(episode, task) + HTML.replies(replies)
-    return HTML.policy(title, picture, told, over, end)
+    return HTML.policy(title, picture, conversation, over, end)
 
 
 def strips(episode: Episode, step: int) -> Markup:
@@ -211,10 +211,10 @@ def arena_columns(episodes: Mapping[str, Episode], step: int) -> Markup:
     cards = []
     for name, episode in episodes.items():
         shown = upto(stories[name], step)
-        own = [0.0, *(event.cumulative for event in shown if event.reward is not None)]
-        sentence = f"Cumulative reward after {len(own) - 1} actions: {own[-1]:.3f}"
+        cumulative = [0.0, *(event.cumulative for event in shown if event.reward is not None)]
+        sentence = f"Cumulative reward after {len(cumulative) - 1} actions: {cumulative[-1]:.3f}"
         picture = curve(
-            {"reward": own}, longest(episodes), "cumulative reward", sentence, "action",
+            {"reward": cumulative}, longest(episodes), "cumulative reward", sentence, "action",
             (min(sums), max(sums)),
         )  # fmt: skip
         over = len(shown) == len(stories[name])
@@ -243,5 +243,5 @@ def arena_outcome(episode: Episode) -> Markup:
     start = begin(task, episode.seed).state
     rewards = arena.episode_rewards(start, episode.turns, task.learner)
     reward = arena.total(rewards).normalized_reward
-    own, how = episode.final.private[task.learner], ARENA_ENDS[str(episode.end)]
-    return HTML.arena_outcome(how, own, task.grade(episode.final), reward)
+    private, how = episode.final.private[task.learner], ARENA_ENDS[str(episode.end)]
+    return HTML.arena_outcome(how, private, task.grade(episode.final), reward)

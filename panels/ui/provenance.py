@@ -71,15 +71,15 @@ def side_by_side(
     n, count = len(figures[0]), len(recorded)
     short, exact = forms
     shown = [format(mean, exact if differing else short) for mean in means]
-    told = PARTS.side_by_side(what, shown, n, count, differing, digests, why)
+    comparison = PARTS.side_by_side(what, shown, n, count, differing, digests, why)
     if not seeds:
-        return told
+        return comparison
     rows = [
         (f"{seed}", format(old, exact), format(new, exact), "=" if old == new else "≠")
         for seed, old, new in zip(seeds, *figures, strict=True)
     ]
     heads = ("seed", "as recorded", "played now", "")
-    return told + folded("The games, one by one", table(heads, rows, "lrrl", what))
+    return comparison + folded("The games, one by one", table(heads, rows, "lrrl", what))
 
 
 def offer_again(label: str, play: Callable, inputs: Sequence[gr.Component], name: str) -> None:

@@ -143,8 +143,8 @@ def in_words(text: object) -> object:
     """
     if not isinstance(text, str):
         return text
-    told = _PUBLISHED_TASK.sub(lambda task: PUBLISHED_TITLES[task[0]], text)
-    return told.replace("_", " ") if told.isidentifier() else told
+    titled = _PUBLISHED_TASK.sub(lambda task: PUBLISHED_TITLES[task[0]], text)
+    return titled.replace("_", " ") if titled.isidentifier() else titled
 
 
 def capital(text: str) -> str:

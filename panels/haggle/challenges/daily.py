@@ -167,8 +167,8 @@ class DailyScreen(BargainScreen):
         """Everything that shows the game of `visit`; what is hidden shows once it is over."""
         page, game, translate = self.page, visit.game, visit.translate
         if moves_of(game):
-            kept = {**visit.kept, visit.day.isoformat(): session.encode(game)}
-            visit = replace(visit, kept=dict(sorted(kept.items())[-MOST_KEPT:]))
+            codes = {**visit.kept, visit.day.isoformat(): session.encode(game)}
+            visit = replace(visit, kept=dict(sorted(codes.items())[-MOST_KEPT:]))
         return self.table(visit, problem) | {
             page.kept: dict(visit.kept),
             page.head: self.head(visit),
@@ -209,8 +209,8 @@ def show_friend(visit: DailyVisit) -> Markup:
               f"{how}; {result.share_won(game, translate)}") for name, game, how in ends]
         )  # fmt: skip
     both = [message for message in chat.messages if message["role"] != NOTE]
-    said = [(message["role"], Markup(message["content"])) for message in bubbles(both)]
-    return HTML.friend(said, end, cards, translate)
+    lines = [(message["role"], Markup(message["content"])) for message in bubbles(both)]
+    return HTML.friend(lines, end, cards, translate)
 
 
 def show_result(visit: DailyVisit) -> Markup:
@@ -233,14 +233,14 @@ def show_result(visit: DailyVisit) -> Markup:
     return Markup("").join(parts)
 
 
-def players(visit: DailyVisit, said: str, sauda: Sequence[Standing] = ()) -> Markup:
+def players(visit: DailyVisit, about_sauda: str, sauda: Sequence[Standing] = ()) -> Markup:
     """All who played the day's seed, best first, and what is said of Sauda."""
     friends = []
     if visit.friend is not None:
         name = visit.translate("daily_friend").lower()
         friends = [session.player(name, as_episode(visit.friend))]
     rows = rank_standings([visit.you, *friends, *session.scripts(visit.day), *sauda])
-    return result.compare(rows, visit.translate) + note(said)
+    return result.compare(rows, visit.translate) + note(about_sauda)
 
 
 # What a visitor sends to friends -----------------------------------------------------------------
@@ -358,17 +358,17 @@ def let_sauda_play(screen: DailyScreen, visit: DailyVisit) -> Updates:
     shown, translate, rows = screen.page.players, visit.translate, []
     if visit.game is None or not visit.game.over:
         return {shown: gr.skip()}  # Gradio takes no empty dictionary
-    if not (said := subtab.absent(translate)):
+    if not (about_sauda := subtab.absent(translate)):
         try:
             rows = [subtab.sauda_at(visit.game.play.seed, translate)]
             shares = {"sauda": rows[0].share, "share": visit.you.share}
-            told = {who: with_minus_signs(f"{s:z.0%}") for who, s in shares.items()}
-            said = translate("daily_played", **told)
+            percentages = {who: with_minus_signs(f"{s:z.0%}") for who, s in shares.items()}
+            about_sauda = translate("daily_played", **percentages)
         except ReplyError as error:
-            said = translate("daily_failed", reason=translate_error(error, visit.language))
+            about_sauda = translate("daily_failed", reason=translate_error(error, visit.language))
     ask = Markup("") if rows else button(translate("daily_ask_sauda"), "ask")
     people = region("daily-people", among_people(visit))
-    return {shown: players(visit, said, rows) + ask + people}
+    return {shown: players(visit, about_sauda, rows) + ask + people}
 
 
 def count_me(screen: DailyScreen, counted: bool, visit: DailyVisit) -> Updates:

@@ -52,40 +52,40 @@ def keep(screen: Screen) -> gr.BrowserState:
 
     Where a level begins after another game, the pickers follow.
     """
-    kept = browser_store("sauda-ladder", "ladder")
+    store = browser_store("sauda-ladder", "ladder")
 
     def ended(request: gr.Request, visit: Visit, stored: object) -> Updates:
         if visit.game and not visit.game.over and level_of(visit.game):
             return haggle.show_place(screen, visit)
-        return record(kept, visit, stored, visitor_of(request).address)
+        return record(store, visit, stored, visitor_of(request).address)
 
     page = screen.page
     page.after.change(
-        named(ended, record), [page.visit, kept], [kept, page.seat, page.market, page.opponent],
-        js=reads(kept), **QUIET,
+        named(ended, record), [page.visit, store], [store, page.seat, page.market, page.opponent],
+        js=reads(store), **QUIET,
     )  # fmt: skip
-    return kept
+    return store
 
 
-def build(tab: gr.Tab, screen: Screen, kept: gr.BrowserState, parts: gr.Tabs) -> None:
+def build(tab: gr.Tab, screen: Screen, store: gr.BrowserState, parts: gr.Tabs) -> None:
     """Lay out the part and wire it; a level is played on `screen`, in the first of `parts`."""
     page, haggled = LadderPage(), screen.page
-    page.kept, page.reads = kept, reads(kept)
-    own = [haggled.language, kept]
+    page.kept, page.reads = store, reads(store)
+    inputs = [haggled.language, store]
 
     def words(request: gr.Request, language: str, stored: object) -> Updates:
         return page.words(language) | show(page, language, stored, subtab.origin_of(request))
 
     def count(counted: bool, language: str, stored: object) -> Updates:
-        return count_me(page, kept, counted, language, stored)
+        return count_me(page, store, counted, language, stored)
 
     def press(move: Move, visit: Visit, language: str) -> Updates:
         started = haggle.play_level(screen, move.number(), replace(visit, language=language))
         return started | {parts: gr.Tabs(selected="any")}
 
-    subtab.wire_language(page, tab, haggled.language, named(words, show), own, js=page.reads)
+    subtab.wire_language(page, tab, haggled.language, named(words, show), inputs, js=page.reads)
     page.counted.input(
-        named(count, count_me), [page.counted, *own], [kept, page.counted, page.among],
+        named(count, count_me), [page.counted, *inputs], [store, page.counted, page.among],
         js=page.reads, **QUIET,
     )  # fmt: skip
     page.levels.click(
@@ -100,14 +100,14 @@ def build(tab: gr.Tab, screen: Screen, kept: gr.BrowserState, parts: gr.Tabs) ->
 # What the browser keeps -------------------------------------------------------------------------
 
 
-def won_in(kept: object) -> dict[int, int]:
+def won_in(stored: object) -> dict[int, int]:
     """The stars by level number in what a browser sent; whatever else it sent is left out."""
-    texts, most = subtab.texts_in(kept), {f"{n}" for n in range(1, 4)}
+    texts, most = subtab.texts_in(stored), {f"{n}" for n in range(1, 4)}
     won = {level.number: texts.get(f"{level.number}", "") for level in LEVELS}
     return {number: int(text) for number, text in won.items() if text in most}
 
 
-def record(kept: gr.BrowserState, visit: Visit, stored: object, address: str) -> Updates:
+def record(store: gr.BrowserState, visit: Visit, stored: object, address: str) -> Updates:
     """The stars of the level that has just ended, where they are more than before.
 
     The first time that a level is beaten counts among people's for who agreed to that.
@@ -116,13 +116,13 @@ def record(kept: gr.BrowserState, visit: Visit, stored: object, address: str) ->
     won = stars(visit.game) if level else 0
     texts = subtab.texts_in(stored)
     if won <= won_in(texts).get(level.number if level else 0, 0):
-        return {kept: gr.skip()}
+        return {store: gr.skip()}
     if visitor := texts.get(VISITOR):
         try:
             subtab.count_game(board_name(level.number), visitor, won, address)
         except Unavailable as error:  # the star is kept; the sub-tab says that the board is away
             LOG.warning("a beaten level is not counted: %s", error)
-    return {kept: texts | {f"{level.number}": f"{won}"}}
+    return {store: texts | {f"{level.number}": f"{won}"}}
 
 
 def board_name(number: int) -> str:
@@ -131,7 +131,7 @@ def board_name(number: int) -> str:
 
 
 def count_me(
-    page: LadderPage, kept: gr.BrowserState, counted: bool, language: str, stored: object
+    page: LadderPage, store: gr.BrowserState, counted: bool, language: str, stored: object
 ) -> Updates:
     """Let the levels that this browser beats count among people's from now on, or no longer."""
     texts, translate = subtab.texts_in(stored), translator(language)
@@ -139,7 +139,7 @@ def count_me(
         texts = subtab.count_visitor(counted, texts)
     except Unavailable as error:
         return {page.counted: True, page.among: trouble(error)}
-    return {kept: texts, page.among: among_people(texts, translate)}
+    return {store: texts, page.among: among_people(texts, translate)}
 
 
 # What the sub-tab shows -------------------------------------------------------------------------

@@ -116,7 +116,8 @@ class PeopleScreen(BargainScreen):
     def read(self, request: gr.Request, stored: object) -> dict[str, Any]:
         stored = stored if isinstance(stored, dict) else {}
         tokens = stored.get("tokens", [stored.get("token")])  # the latter of a former page
-        tokens = [one for one in tokens if isinstance(one, str)] if isinstance(tokens, list) else []
+        tokens = tokens if isinstance(tokens, list) else []
+        tokens = [token for token in tokens if isinstance(token, str)]
         return {"tokens": tuple(filter(None, tokens[-MOST_HELD:]))}
 
     def after_the_end(self, visit: PeopleVisit) -> str:
@@ -136,11 +137,11 @@ class PeopleScreen(BargainScreen):
     def show(self, visit: PeopleVisit, problem: Markup | str = "") -> Updates:
         """The game of `visit`, or nothing beside the form where there is none."""
         page = self.page
-        kept = {page.kept: {"tokens": list(visit.tokens)}}
+        stored = {page.kept: {"tokens": list(visit.tokens)}}
         if visit.game is None:
-            return kept | {page.visit: visit, page.head: ""}
+            return stored | {page.visit: visit, page.head: ""}
         waits = note(visit.translate("daily_waits"))
-        return kept | self.table(visit, problem) | {
+        return stored | self.table(visit, problem) | {
             page.head: head(visit),
             page.result: result(visit) if visit.game.over else "",
             page.players: waits if visit.game.over else "",
@@ -156,8 +157,8 @@ class PeopleScreen(BargainScreen):
 
     def refuse(self, error: Exception, visit: PeopleVisit, key: str = "people_not_now") -> Updates:
         """The sentence of `error`; in a language in which it has none, that of `key`."""
-        told = trouble(translate_error(error, visit.language, key))
-        return {self.page.head: told} if visit.game is None else self.remark(told, visit)
+        sentence = trouble(translate_error(error, visit.language, key))
+        return {self.page.head: sentence} if visit.game is None else self.remark(sentence, visit)
 
 
 def head(visit: PeopleVisit) -> Markup:
@@ -179,8 +180,8 @@ def _mean(entry: Entry) -> dict[str, str]:
 
 def _place(entry: Entry) -> str:
     """The entry's place among people under today's rules, such as "2 / 7"."""
-    board = own_board()
-    means = [fmean(one.grades) for one in board.entries(TASK, rules_of(TASK), RANKED, person=True)]
+    others = own_board().entries(TASK, rules_of(TASK), RANKED, person=True)
+    means = [fmean(other.grades) for other in others]
     return f"{1 + sum(mean > fmean(entry.grades) for mean in means)} / {len(means)}"
 
 
@@ -220,8 +221,8 @@ def show_tally(translate: Translate) -> Markup:
     if not now.entries:
         return note(translate("people_nobody")) + rest
     cards = [
-        stat(f"{one.mean:z.0%}", translate(key), f"[{one.low:z.0%}, {one.high:z.0%}]")
-        for one, key in (
+        stat(f"{share.mean:z.0%}", translate(key), f"[{share.low:z.0%}, {share.high:z.0%}]")
+        for share, key in (
             (now.person, "people_people"),
             (now.sauda, "people_sauda"),
             (now.oracle, "people_oracle"),

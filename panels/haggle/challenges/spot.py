@@ -157,7 +157,7 @@ def build(tab: gr.Tab, language: gr.Radio) -> None:
     pairs = pairs_with(find_untrained(rows), recorded)
     spot = Spot(SpotPage(bool(pairs)), rows, pairs)
     page, shown = spot.page, spot.page.of_duel
-    own = [language, page.generation, page.duel]
+    inputs = [language, page.generation, page.duel]
 
     def spoken(callback: Callable) -> Callable:
         """`callback` of the part in the visitor's language, the first value of each event."""
@@ -173,16 +173,16 @@ def build(tab: gr.Tab, language: gr.Radio) -> None:
     def ask_both(chosen: str, *values: Any) -> Iterator[Updates]:  # Gradio streams generators alone
         yield from ask(replace(spot, language=chosen), *values)
 
-    def press(move: Move, chosen: str, duel: Any, kept: Any) -> Updates:
+    def press(move: Move, chosen: str, duel: Any, stored: Any) -> Updates:
         here = replace(spot, language=chosen)
         if move.name == "more":
             return show_more(here, duel)
-        return guess(here, move.number(), duel, kept)
+        return guess(here, move.number(), duel, stored)
 
-    subtab.wire_reload(page, tab, language, open_pair, [*own, page.kept], shown, page.price)
+    subtab.wire_reload(page, tab, language, open_pair, [*inputs, page.kept], shown, page.price)
     subtab.wire_language(page, tab, language, spoken(words), language)
-    page.recorded.click(spoken(deal_recorded), own, shown, **QUIET)
-    page.live.click(spoken(deal_live), own, shown, **QUIET)
+    page.recorded.click(spoken(deal_recorded), inputs, shown, **QUIET)
+    page.live.click(spoken(deal_live), inputs, shown, **QUIET)
     gr.on(
         [page.price.submit, page.ask.click],
         as_visitor(ask_both), [language, page.generation, page.price, page.duel], shown,
@@ -195,21 +195,21 @@ def build(tab: gr.Tab, language: gr.Radio) -> None:
 
 
 def opened(
-    spot: Spot, generation: SessionGeneration, duel: Duel | None, kept: object, former: str
+    spot: Spot, generation: SessionGeneration, duel: Duel | None, stored: object, former: str
 ) -> Updates:
     """The visitor's pair in the language; that of the tab's former session where it has none.
 
     Where that is gone, too, a sentence says so and another pair comes; so does a first one.
     """
     page = spot.page
-    told = {page.tally: show_tally(*tally_of(kept), spot.translate)}
+    tally = {page.tally: show_tally(*tally_of(stored), spot.translate)}
     if duel is not None:
-        return show(spot, duel) | told
+        return show(spot, duel) | tally
     if (before := state_of(former, page.duel)) is not None:
-        return show(spot, session.without_open_ask(before)) | told
+        return show(spot, session.without_open_ask(before)) | tally
     start = deal_recorded if spot.pairs else deal_live
     gone = {page.problem: note(spot.translate("spot_gone"))} if former else {}
-    return start(spot, generation, None) | told | gone
+    return start(spot, generation, None) | tally | gone
 
 
 def words(spot: Spot) -> Updates:
@@ -262,11 +262,11 @@ def show(spot: Spot, duel: Duel, problem: Markup | str = "") -> Updates:
 def show_more(spot: Spot, duel: Duel | None) -> Updates:
     """One more exchange of a recorded pair."""
     try:
-        kept = _require(duel)
+        pair = _require(duel)
     except IllegalAction as error:
         return spot.problem(error)
-    more = kept.has_more and not kept.is_live
-    return show(spot, replace(kept, shown=kept.shown + 1) if more else kept)
+    more = pair.has_more and not pair.is_live
+    return show(spot, replace(pair, shown=pair.shown + 1) if more else pair)
 
 
 def ask(
@@ -335,7 +335,7 @@ def _whole(price: float) -> float:
     return int(price) if price == int(price) else price
 
 
-def guess(spot: Spot, number: int | None, duel: Duel | None, kept: object) -> Updates:
+def guess(spot: Spot, number: int | None, duel: Duel | None, stored: object) -> Updates:
     """The reveal, and the tally with this guess."""
     page = spot.page
     try:
@@ -344,7 +344,7 @@ def guess(spot: Spot, number: int | None, duel: Duel | None, kept: object) -> Up
         after = session.make_guess(_require(duel), number)
     except IllegalAction as error:
         return spot.problem(error)
-    right, count = tally_of(kept)
+    right, count = tally_of(stored)
     right, count = right + is_trained(after.sides[number].policy), count + 1
     return show(spot, after) | {
         page.kept: {"right": right, "guessed": count},
@@ -358,9 +358,11 @@ def _require(duel: Duel | None) -> Duel:
     return duel
 
 
-def tally_of(kept: object) -> tuple[int, int]:
+def tally_of(stored: object) -> tuple[int, int]:
     """Right guesses and all guesses that a browser sent; (0, 0) for what is no tally."""
-    right, count = (kept.get("right"), kept.get("guessed")) if isinstance(kept, Mapping) else (0, 0)
+    right, count = (
+        (stored.get("right"), stored.get("guessed")) if isinstance(stored, Mapping) else (0, 0)
+    )
     numbers = all(isinstance(n, int) and not isinstance(n, bool) for n in (right, count))
     return (right, count) if numbers and 0 <= right <= count < MOST_GUESSES else (0, 0)
 
@@ -438,23 +440,23 @@ def _exchanges(duel: Duel, side: Side, language: str) -> list[Line]:
         if turn.action is None:
             lines.append(_no_move(duel, side, translate))
             continue
-        own = duel.is_live and turn.agent == "seller"
-        who = translate("spot_you" if own else turn.agent).lower()
+        by_visitor = duel.is_live and turn.agent == "seller"
+        who = translate("spot_you" if by_visitor else turn.agent).lower()
         words = turn.action.message  # as it was said: nobody translates a model
         quoted = f": “{words}”" if words and not isinstance(turn.action, WalkAway) else ""
-        lines.append((turn.agent, who, _move(turn, own, translate) + quoted))
+        lines.append((turn.agent, who, _move(turn, by_visitor, translate) + quoted))
     if side.no_move and shown and shown[-1][-1].agent == "seller":  # a live reply makes no turn
         lines.append(_no_move(duel, side, translate))
     return lines
 
 
-def _move(turn: Turn, own: bool, translate: Translate) -> str:
+def _move(turn: Turn, by_visitor: bool, translate: Translate) -> str:
     """A move as a phrase."""
     if isinstance(turn.action, WalkAway):
         return translate("spot_walks")
     if isinstance(turn.action, Offer):
         key = "spot_buyer_bids" if turn.agent == "buyer" else "spot_seller_asks"
-        return translate("spot_you_ask" if own else key, price=rupees(turn.action.price))
+        return translate("spot_you_ask" if by_visitor else key, price=rupees(turn.action.price))
     return translate("spot_accepts")
 
 
@@ -485,8 +487,8 @@ def moves(duel: Duel, translate: Translate) -> Markup:
         (translate("spot_guess", side=side), f"guess:{number}" if duel.can_guess else "")
         for number, side in enumerate(SIDES)
     ]
-    told = "" if duel.guess is None else tell_guess(duel, translate)
-    return HTML.moves(duel.has_more and duel.is_live, told, move_row([*more, *guesses]))
+    outcome = "" if duel.guess is None else tell_guess(duel, translate)
+    return HTML.moves(duel.has_more and duel.is_live, outcome, move_row([*more, *guesses]))
 
 
 def tell_guess(duel: Duel, translate: Translate) -> str:
@@ -532,20 +534,22 @@ def different_lines(pairs: Sequence[Pair]) -> tuple[int, int, int]:
 
 def why(name: str, side: Side, translate: Translate) -> str:
     """By what a side could be known: its bids, how often it raised them and spoke, and its end."""
-    own = [turn.action for turn in side.turns if turn.agent == "buyer" and turn.action is not None]
-    bids = [action.price for action in own if isinstance(action, Offer)]
+    actions = [
+        turn.action for turn in side.turns if turn.agent == "buyer" and turn.action is not None
+    ]
+    bids = [action.price for action in actions if isinstance(action, Offer)]
     last = side.turns[-1]
     end = translate("spot_no_end")
     if side.no_move or last.action is None:
         end = translate("spot_no_move_hidden")
     elif not isinstance(last.action, Offer):
-        end = f"{translate(last.agent)} {_move(last, own=False, translate=translate)}"
+        end = f"{translate(last.agent)} {_move(last, by_visitor=False, translate=translate)}"
     if not bids:
         return translate("spot_why_no_bid", name=name, end=end)
     return translate(
         "spot_why", name=name, bids=len(bids), first=rupees(bids[0]), last=rupees(bids[-1]),
         raised=sum(later > earlier for earlier, later in pairwise(bids)),
-        said=sum(isinstance(one, Offer) and bool(one.message) for one in own), end=end,
+        said=sum(isinstance(action, Offer) and bool(action.message) for action in actions), end=end,
     )  # fmt: skip
 
 

@@ -134,25 +134,25 @@ def origin_of(request: gr.Request) -> str:
 # What counts among people's, by consent ----------------------------------------------------------
 
 
-def texts_in(kept: object) -> dict[str, str]:
+def texts_in(stored: object) -> dict[str, str]:
     """What a browser kept, name by name, VISITOR's token among it: what is no text is left out."""
-    if not isinstance(kept, dict):
+    if not isinstance(stored, dict):
         return {}
     return {
         name: text
-        for name, text in kept.items()
+        for name, text in stored.items()
         if isinstance(text, str) and len(text) <= LONGEST_CODE
     }
 
 
-def count_visitor(counted: bool, kept: Mapping[str, str]) -> dict[str, str]:
+def count_visitor(counted: bool, stored: Mapping[str, str]) -> dict[str, str]:
     """What the browser keeps once its games count among people's from now on, or no longer.
 
     What was stored of them is deleted; raises Unavailable where it cannot be now.
     """
-    if visitor := kept.get(VISITOR):
+    if visitor := stored.get(VISITOR):
         own_board().withdraw(visitor)
-    others = {name: text for name, text in kept.items() if name != VISITOR}
+    others = {name: text for name, text in stored.items() if name != VISITOR}
     return others | ({VISITOR: secrets.token_hex(16)} if counted else {})
 
 
@@ -256,11 +256,11 @@ class BargainScreen(Screen):
         raise NotImplementedError
 
     def visit_of(
-        self, request: gr.Request, kept: Any, text: str, language: str, stored: object
+        self, request: gr.Request, visit: Any, text: str, language: str, stored: object
     ) -> BargainVisit:
         """The visit that the session keeps, with what the page's fields hold now."""
         return replace(
-            kept or self.visit_type(None, None, "", THIS_PAGE, language),
+            visit or self.visit_type(None, None, "", THIS_PAGE, language),
             text=text, language=language, address=visitor_of(request).address,
             **self.read(request, stored),
         )  # fmt: skip
@@ -269,8 +269,8 @@ class BargainScreen(Screen):
         """`callback` as Gradio calls it: with values, of which the last ones make its visit."""
 
         def called(request: gr.Request, *given: Any) -> Updates:
-            own, fields = given[:-FIELDS], given[-FIELDS:]
-            return callback(self, *own, self.visit_of(request, *fields))
+            values, fields = given[:-FIELDS], given[-FIELDS:]
+            return callback(self, *values, self.visit_of(request, *fields))
 
         return named(called, callback)
 

@@ -57,13 +57,13 @@ def text_of(value: object) -> str:
 def demo() -> gr.Blocks:
     """Three moves beside a field; each renames the first, and is told below."""
     with gr.Blocks() as shown:
-        moves, told = gr.State(0), gr.Textbox(label="Made")
+        moves, made = gr.State(0), gr.Textbox(label="Made")
         table = Moves(_row(0), elem_id="moves")
 
         def make(move: Move, count: int) -> tuple[int, str, str]:
             return count + 1, f"{move.id} {move.field('why')}".strip(), _row(count + 1)
 
-        table.click(make, moves, [moves, told, table])
+        table.click(make, moves, [moves, made, table])
     return shown
 
 
