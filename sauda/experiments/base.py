@@ -112,8 +112,10 @@ class Experiment:
             raise ValueError(f"{', '.join(differs)} differ from artifacts/{self.file}: omit --anew")
         rows = [row for row in then["rows"] if row["player"] not in players] + fresh["rows"]
         rows.sort(key=lambda row: names.index(row["player"]))
-        models = {n: then[n] | fresh[n] for n in then if n == "models"}  # scripts have none
-        return {**then, **models, "rows": rows}
+        result = {**then, "rows": rows}
+        if "models" in then:  # an experiment on scripts alone has none
+            result["models"] = then["models"] | fresh["models"]
+        return result
 
     def replay(self, artifact: store.Artifact, workers: int, root: Path) -> Data:
         """The result of calling the function again with the recorded settings."""
