@@ -5,14 +5,14 @@ into what a buyer loses by what it believes and by what it makes of it, and `dif
 hard a game is.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 
 import numpy as np
 
 import env
-from sauda.policies.listener import Informed, Listener, at_opening, believe
+from sauda.policies.listener import Informed, Listener, MoveValues, at_opening, believe
 from sauda.records.seeds import deal_at
 from sauda.records.store import ROOT, load
 
@@ -47,19 +47,17 @@ PRICES, NOTHING = "prices alone", "nothing"  # what a planner learns from
 LIMITED = {PRICES: Limited(True), NOTHING: Limited(False)}
 
 
-def split_game(turns: Sequence[env.Turn]) -> tuple[float, float]:
+def split_game(turns: Iterable[env.Turn], values: Iterable[MoveValues]) -> tuple[float, float]:
     """What a buyer lost by what it believed, and by what it made of that, in expected grades.
 
-    Both are at least 0, sums over its moves among the `turns` of a game of the open market. A move
-    loses what the planner's best move is worth more by the exact belief. As much of it as the best
-    move by the prior loses too is inference, the rest control.
+    Both are at least 0, sums over its `turns` of a game of the open market, each with the planner's
+    `values` there. A move loses what the planner's best move is worth more by the exact belief. As
+    much of it as the best move by the prior loses too is inference, the rest control.
     """
     inference = control = 0.0
-    for turn in (turn for turn in turns if turn.agent == "buyer"):
-        obs = turn.observation
-        values = PLANNER.values(believe(obs), obs)
-        lost = values.regret(env.WalkAway() if turn.action is None else turn.action)
-        misled = values.regret(LIMITED[NOTHING](obs, None))
+    for turn, known in zip(turns, values, strict=True):
+        lost = known.regret(env.WalkAway() if turn.action is None else turn.action)
+        misled = known.regret(LIMITED[NOTHING](turn.observation, None))
         inference += min(lost, misled)
         control += max(0.0, lost - misled)
     return inference, control

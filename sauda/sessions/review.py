@@ -12,6 +12,7 @@ names a price beyond the visitor's own limit, and none takes an own price back.
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from itertools import count
 from math import ceil, floor, inf
 
 from env import (
@@ -175,11 +176,12 @@ def review(game: Game) -> Review:
     turns = [game.play.turns[i] for i in moves_of(game)]
     if not is_planned(game):
         return Review(game, tuple(_review_moves(game, turns)))
-    planned = tuple(_weigh(game.task_name, number, turn) for number, turn in enumerate(turns))
+    values = [values_at(game.task_name, turn.observation) for turn in turns]
+    planned = tuple(map(_weigh, count(), turns, values))
     if game.task_name not in PLANNED:
         return Review(game, planned)
     gap = informed_grade(game.task, game.play.seed) - game.task.grade(game.play.state)
-    inference, control = split_game(game.play.turns)
+    inference, control = split_game(turns, values)
     return Review(game, planned, Gap(inference, control, gap - inference - control))
 
 
@@ -195,10 +197,9 @@ def values_at(task_name: str, obs: Observation) -> MoveValues:
     return Listener().values(believe(obs), obs)
 
 
-def _weigh(task_name: str, number: int, turn: Turn) -> OwnMove:
+def _weigh(number: int, turn: Turn, values: MoveValues) -> OwnMove:
     """A move in an open market beside the planner's best one and others."""
     obs = turn.observation
-    values = values_at(task_name, obs)
     best = values.best(obs)
     spoken = [
         Offer(int(values.prices[row.argmax()]), values.line(act, obs))

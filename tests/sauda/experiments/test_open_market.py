@@ -9,9 +9,16 @@ from sauda.experiments.scripts import ODD_TASKS, SILENT, Exploits, Packs, exploi
 from sauda.played import grades
 from sauda.players import planners_of
 from sauda.policies import BUYERS, SLOW
-from sauda.policies.listener import Informed, MoveValues
+from sauda.policies.listener import Informed, MoveValues, believe
 from sauda.policies.tuned import THIRD
-from sauda.policies.values import BINS, LIMITED, difficulty, play_informed, split_game
+from sauda.policies.values import (
+    BINS,
+    LIMITED,
+    PLANNER,
+    difficulty,
+    play_informed,
+    split_game,
+)
 from sauda.records.seeds import PLAYED, SPLITS, TRAINED, deal_at, has_zopa, training_seeds
 
 # The oracle and exploits --------------------------------------------------------------------------
@@ -95,8 +102,13 @@ def test_planners_that_learn_less_part_only_after_the_opening():
 
 
 def test_the_planners_own_moves_lose_nothing_and_bad_ones_lose_by_control_or_belief():
-    assert split_game(rollout(OPEN, SLOW["listener"], 4).turns) == (0, 0)
-    inference, control = split_game(rollout(OPEN, lambda obs, rng: Offer(obs.budget), 4).turns)
+    def split(policy):
+        turns = rollout(OPEN, policy, 4).trajectory("buyer")
+        seen = [turn.observation for turn in turns]
+        return split_game(turns, [PLANNER.values(believe(obs), obs) for obs in seen])
+
+    assert split(SLOW["listener"]) == (0, 0)
+    inference, control = split(lambda obs, rng: Offer(obs.budget))
     assert inference >= 0 <= control
     assert inference + control > 0
 
