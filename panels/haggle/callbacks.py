@@ -69,6 +69,14 @@ def take_seat(screen: Screen, visit: Visit) -> Updates:
     return begin(screen, chosen, _pickers(screen, chosen))
 
 
+def change_seat(screen: Screen, seat: str, visit: Visit) -> Updates:
+    """A new game in a seat that its button names; `show_place` tells the pickers."""
+    market, opponent = opponents.choose_offered(seat, visit.market, "")
+    chosen = replace(visit, seat=seat, market=market, opponent=opponent)
+    picker = screen.page.opponent
+    return begin(screen, chosen, {picker: _pickers(screen, chosen)[picker]})
+
+
 def change_opponent(screen: Screen, visit: Visit) -> Updates:
     """The same item and seed from the start, against another opponent; nothing for the same one."""
     now = visit.game

@@ -12,9 +12,8 @@ from env import rupees, zopa_width
 from panels.haggle.game_view import HTML, face_of, limits, sells
 from panels.haggle.opponents import model_name
 from panels.haggle.words import Translate
+from panels.site.card import mouths, recorded_share
 from panels.ui.look import star_row, with_minus_signs
-from panels.ui.provenance import load_or_say
-from sauda.experiments import duel
 from sauda.language.lines import name_in
 from sauda.sessions import bazaar, ladder
 from sauda.sessions.bazaar import Game, Standing
@@ -25,15 +24,20 @@ NEAR_HALF = (0.45, 0.55)  # shares that are told as an even split
 
 @dataclass(frozen=True)
 class Outcome:
-    """A finished game in a headline; shares in [0, 1], both 0 where nobody won anything."""
+    """A finished game in a headline; both shares are 0 where nobody won anything."""
 
     band: str
     headline: str
-    share: float  # of the visitor
+    share: float  # of the visitor, negative beyond the own limit
     other_share: float
     other: str  # the name of the other side
     item: str
     goods: str  # the item's name in the catalogue
+
+    @property
+    def mouths(self) -> tuple[str, str]:
+        """The visitor's mouth and the other side's."""
+        return mouths(self.share, self.other_share)
 
 
 def standing_of(game: Game) -> Standing:
@@ -41,14 +45,17 @@ def standing_of(game: Game) -> Standing:
     return bazaar.stand("you", game.task, bazaar.as_episode(game), visitor=True)
 
 
-def outcome(game: Game, translate: Translate, language: str) -> Outcome:
-    """How `game` ended; beside Sauda's share of the same game, where that is recorded."""
+def outcome(game: Game, translate: Translate, language: str, after_time: bool = False) -> Outcome:
+    """How `game` ended; beside Sauda's share of the same game, where that is recorded.
+
+    With `after_time` the visitor's share is what the rounds left of it, which counts in a rank.
+    """
     past, table = game.play.state.table.past, game.play.state.table
-    is_deal = any(deal.price is not None and deal.buyer == "buyer" for deal in past)
-    share, name = standing_of(game).share, other_name(game, translate, language)
-    sauda = recorded_share(game)
-    other = 1 - share if is_deal else 0.0
-    figures = {"share": f"{share:.0%}", "other": f"{other:.0%}", "name": name}
+    is_deal, standing = has_deal(game), standing_of(game)
+    other = 1 - standing.share if is_deal else 0.0
+    share = standing.grade if after_time and is_deal else standing.share
+    name, sauda = other_name(game, translate, language), recorded_share(*_place_of(game))
+    figures = {"share": f"{share:z.0%}", "other": f"{other:.0%}", "name": name}
     is_one = is_deal and table.deals == 1
     loss = bazaar.loss_at(game, past[-1].price, past[-1].extras) if is_one else 0
     if not is_deal:
@@ -73,6 +80,48 @@ def outcome(game: Game, translate: Translate, language: str) -> Outcome:
     )  # fmt: skip
 
 
+def has_deal(game: Game) -> bool:
+    """Whether the visitor agreed with the other side, at least once."""
+    past = game.play.state.table.past
+    return any(deal.price is not None and deal.buyer == "buyer" for deal in past)
+
+
+def _place_of(game: Game) -> tuple[str, int]:
+    return game.task_name, game.play.seed
+
+
+def advice(game: Game, translate: Translate) -> str:
+    """What to do better next time, in the units of the game; "" where nothing was left to win.
+
+    Only of a game of one deal, by both limits, which show once it is over.
+    """
+    table, (seller, buyer) = game.play.state.table, limits(game)
+    if table.deals > 1 or buyer <= seller:
+        return ""
+    mine, theirs = (seller, buyer) if sells(game) else (buyer, seller)
+    prices, across = (table.bids, table.asks)[:: -1 if sells(game) else 1]
+    way = 1 if sells(game) else -1  # in which prices are better for the visitor
+    seat, values = "seller" if sells(game) else "buyer", {"limit": rupees(round(theirs))}
+    if not has_deal(game):
+        gain = round(way * (across[-1] - mine)) if across else 0
+        values |= {"low": rupees(round(seller)), "high": rupees(round(buyer))}
+        if gain > 0:
+            return translate("coach_take", price=rupees(across[-1]), gain=rupees(gain))
+        return translate(f"coach_meet_{seat}", **values)
+    price = table.past[-1].price
+    if way * (price - mine) < 0:
+        return translate(f"coach_walk_{seat}", limit=rupees(round(mine)))
+    left = round(way * (theirs - price))
+    if left <= 0:
+        return translate("coach_all")
+    values |= {"left": rupees(left), "price": rupees(price)}
+    if not prices:
+        return translate(f"coach_first_{seat}", **values)
+    values["first"] = rupees(prices[0])
+    beyond = way * (prices[0] - theirs) > 0
+    return translate(f"coach_{'slow' if beyond else 'open'}_{seat}", **values)
+
+
 def other_name(game: Game, translate: Translate, language: str) -> str:
     """The other side within a sentence: a model or a person by its name, a script by its seat."""
     if person := ladder.person_of(game):
@@ -82,22 +131,14 @@ def other_name(game: Game, translate: Translate, language: str) -> str:
     return translate("end_buyer" if sells(game) else "end_seller")
 
 
-def recorded_share(game: Game) -> float | None:
-    """Sauda's share in the recorded duel, where `game` is against the same seller."""
-    artifact, _ = load_or_say(duel.FILE)
-    if artifact is None or game.task_name != duel.TASK:
-        return None
-    record = artifact.data.games[0]
-    return duel.share_of(record.as_json()) if record.seed == game.play.seed else None
-
-
-def show(game: Game, translate: Translate, language: str) -> Markup:
+def show(game: Game, translate: Translate, language: str, after_time: bool = False) -> Markup:
     """The headline in the colour of its band, both faces with the split between them, the goods.
 
-    In a game of the ladder also its stars.
+    In a game of the ladder also its stars; then what to do better.
     """
-    end = outcome(game, translate, language)
-    return HTML.ending(end, face_of(game), game.you, translate) + stars_of(game, translate)
+    end = outcome(game, translate, language, after_time)
+    shown = HTML.ending(end, face_of(game), game.you, translate) + stars_of(game, translate)
+    return shown + HTML.coach(advice(game, translate))
 
 
 def stars_of(game: Game, translate: Translate) -> Markup | str:

@@ -13,7 +13,7 @@ from urllib.parse import urlencode
 
 from markupsafe import Markup
 
-from env import TYPES, Accept, Offer, amount_of, bonus, ear, rupees
+from env import Accept, Offer, amount_of, bonus, ear, rupees
 from env.language.money import prices
 from panels.haggle.conversation import NOTE, chart_words
 from panels.haggle.opponents import (
@@ -23,13 +23,13 @@ from panels.haggle.opponents import (
     STAND_IN,
     chosen_opponent,
     opponent_name,
-    persona_of,
     read_measured,
     weights_of,
 )
 from panels.haggle.words import ENGLISH, Translate, translator
 from panels.results import everything_else
-from panels.ui.html import SAUDA, STRANGER, macros
+from panels.site.card import HIDDEN, face_at
+from panels.ui.html import macros
 from panels.ui.look import as_typed, note, person_line
 from panels.ui.offers import LARGE, Offers, offer_chart
 from panels.ui.provenance import load_or_say
@@ -217,15 +217,8 @@ def patience(game: Game, translate: Translate) -> Markup | str:
 
 
 def face_of(game: Game) -> str:
-    """The drawing of the opponent: of its type where that is no longer hidden."""
-    if person := ladder.person_of(game):
-        return person.face
-    if sells(game):
-        return SAUDA if game.model_seat else STRANGER
-    kind = persona_of(game.opponent) or game.opponent
-    if game.over and game.play.state.table.standing:
-        kind = game.play.state.private["nature"][-1].seller["stance"].type
-    return kind if kind in TYPES and (game.over or not game.hidden) else STRANGER
+    """The drawing of the opponent."""
+    return face_at(game.task_name, game.play.seed, HIDDEN if game.hidden else game.opponent)
 
 
 def _label(game: Game, translate: Translate) -> str:

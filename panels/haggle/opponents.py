@@ -13,6 +13,7 @@ from env import CATALOGUE, TYPES, instance_stream
 from panels.haggle.words import ENGLISH, Translate, Trouble, translator
 from panels.measured import FILE
 from panels.results.winners import HOLDOUT, Entry, contest
+from panels.site.card import HIDDEN
 from panels.ui.provenance import load_or_say
 from sauda.language.lines import name_in
 from sauda.llm.backends import SEATS, THIS_PAGE, find_backends
@@ -57,7 +58,6 @@ MARKETS = (
 )
 ANY_ITEM = "any item"
 MOST_DRAWS = 50 * len(CATALOGUE)  # of seeds until one is about an item; all miss with e**-50
-HIDDEN = "hidden"  # a scripted buyer, or a seller type, that the end of the game reveals
 SCRIPTED_BUYERS = (PLANNER, *BUYERS)
 SELLER_MODEL = SEATS["seller"].model
 SELLER_MODELS = tuple(f"{SELLER_MODEL}:{persona}" for persona in PERSONAS)

@@ -16,9 +16,9 @@ from env import (
 from panels.haggle import ending
 from panels.haggle.conversation import chart_words, ending_of, with_extras
 from panels.haggle.game_view import HTML, IN_ENGLISH, chart, extras_sold, limits, most_bonus, sells
-from panels.haggle.opponents import chosen_opponent, opponent_name
+from panels.haggle.opponents import BUY, SELL, chosen_opponent, opponent_name
 from panels.haggle.words import ENGLISH, Translate
-from panels.site.card import SEED, TASK, WON
+from panels.site.card import AGAINST, NO_DEAL, SEED, TASK, WON
 from panels.ui.look import code, folded, note, short_seed, table, with_minus_signs
 from panels.ui.offers import SMALL
 from panels.ui.offers import ending as how_ended
@@ -30,7 +30,9 @@ from sauda.sessions.bazaar import Game, Standing, hears_words
 from sauda.sessions.review import informed_grade, is_recorded
 
 LISTINGS = "classic/amazon_realistic"  # the one published task whose prices are drawn
-AGAINST, ASK = "against", "ask"  # of a finished game's address, beside those of its picture
+ASK = "ask"  # of a finished game's address, beside those of its picture
+MOST_LOST = -9.99  # a larger loss is told as this one
+Step = tuple[str, str, str]  # a label, and the move or the address that it stands for
 
 
 Board = Sequence[Standing]  # every player's result at the seed of a finished game
@@ -119,10 +121,9 @@ def oracle_line(task: Task, played: Episode, translate: Translate = IN_ENGLISH) 
 
 
 def revealed(game: Game, translate: Translate) -> Markup:
-    """What a finished game hid of its limits, its seller and the best response to it."""
+    """What a finished game hid of its seller, and the best response to it."""
     played = bazaar.as_episode(game)
-    parts = _paragraph(split_told(game, translate)), seller_line(played, translate)
-    return Markup("").join([*parts, oracle_line(game.task, played, translate)])
+    return seller_line(played, translate) + oracle_line(game.task, played, translate)
 
 
 # The leaderboard ----------------------------------------------------------------------------------
@@ -175,20 +176,31 @@ def card(
     game: Game,
     translate: Translate = IN_ENGLISH,
     language: str = ENGLISH,
-    board: Board | None = None,
+    press: Markup | str = "",
+    place: str = "",
+    address: str = "",
+    after_time: bool = False,
 ) -> Markup:
-    """Who took how much, how it came about, the place, a link; empty before the end."""
+    """Who took how much, what may come next, how it came about; empty before the end.
+
+    `press` holds the buttons, `place` is told in a sentence, and `address` opens the game again.
+    """
     if not game.over:
         return Markup("")
-    board = board_of(game) if board is None else board
     split = split_told(game, translate) if game.play.state.table.deals == 1 else ""
-    place = "" if board else translate("no_rank")
-    if any(row.share > 0 for row in board):  # nobody is first of those who all have nothing
-        place = translate("place_here", place=tell_place(board, translate))
     return HTML.card(
-        ending.show(game, translate, language), _headline(game, translate), split, place,
-        _reveal(game, translate), to_query(game), translate,
+        ending.show(game, translate, language, after_time), press, _headline(game, translate),
+        split, place, _reveal(game, translate), address, translate,
     )  # fmt: skip
+
+
+def place_told(game: Game, board: Board, translate: Translate) -> str:
+    """The visitor's place on the seed of a finished game in a sentence, or why there is none."""
+    if not board:
+        return translate("no_rank")
+    if all(row.share <= 0 for row in board):  # nobody is first of those who all have nothing
+        return ""
+    return translate("place_here", place=tell_place(board, translate))
 
 
 def split_told(game: Game, translate: Translate = IN_ENGLISH) -> str:
@@ -240,21 +252,21 @@ def to_query(game: Game) -> str:
     if not game.over:
         raise ValueError("a link would tell the seed of a game that still runs")
     ask = first_ask(game) if bazaar.hears_words(game) else None
-    won = percent_won(game)
     address = address_of(game.task_name, game.play.seed, chosen_opponent(game), ask)
-    return f"{address}&{WON}={won}" if won else address
+    return f"{address}&{WON}={won_told(game)}"
 
 
-def percent_won(game: Game) -> int:
-    """The visitor's share of what could be won, 0 to 100; of a loss 0."""
-    return round(100 * min(1.0, max(0.0, ending.standing_of(game).share)))
+def won_told(game: Game) -> str:
+    """What the visitor won in a finished game as an address tells it: percent, or NO_DEAL."""
+    if not ending.has_deal(game):
+        return NO_DEAL
+    return f"{round(100 * min(1.0, max(MOST_LOST, ending.standing_of(game).share)))}"
 
 
 def picture_of(game: Game) -> str:
-    """The address of the picture of a finished game; "" where nothing was won."""
-    won = percent_won(game)
-    setup = {TASK: game.task_name, SEED: game.play.seed, WON: won}
-    return "card.png?" + urlencode(setup, safe="/") if won else ""
+    """The address of the picture of a finished game."""
+    values = {TASK: game.task_name, SEED: game.play.seed, WON: won_told(game)}
+    return f"card.png?{urlencode(values | {AGAINST: chosen_opponent(game)}, safe='/')}"
 
 
 def address_of(task_name: str, seed: int, opponent: str, ask: int | None) -> str:
@@ -263,16 +275,17 @@ def address_of(task_name: str, seed: int, opponent: str, ask: int | None) -> str
     return "?" + urlencode({"tab": "haggle", **setup}, safe="/")
 
 
-def steps_on(game: Game, translate: Translate, language: str) -> list[tuple[str, int]]:
-    """Where the ladder goes on after a level's game: labels and numbers of levels, best first."""
+def steps_on(game: Game, translate: Translate, language: str) -> list[Step]:
+    """What may come next, best first: another game in either seat, or the ladder's next level."""
     level = ladder.level_of(game)
     if level is None:
-        return []
-    steps = [(translate("ladder_again"), level.number)]
+        other = BUY if sells(game) else SELL
+        return [(translate("new"), "begin", ""), (translate(other), f"seat:{other}", "")]
+    steps = [(translate("ladder_again"), f"level:{level.number}", "")]
     if ladder.stars(game) and level.number < len(ladder.LEVELS):
         name = ladder.LEVELS[level.number].text("name", language)
-        steps.insert(0, (translate("ladder_next", name=name), level.number + 1))
-    return steps
+        steps.insert(0, (translate("ladder_next", name=name), f"level:{level.number + 1}", ""))
+    return [*steps, (translate("ladder_back"), "", "?tab=haggle&part=ladder")]
 
 
 def first_ask(game: Game) -> int:

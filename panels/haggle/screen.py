@@ -343,9 +343,11 @@ class Screen:
             others = opponents.opponent_choices(
                 *opponents.seat_and_market(game.task_name), visit.language
             )
-            card = results.card(game, translate, visit.language, board)
             steps = results.steps_on(game, translate, visit.language)
-            shown += HTML.ended(card, others, results.picture_of(game), steps, translate)
+            press = HTML.press(steps, ".sauda-share", results.picture_of(game), translate)
+            place, address = results.place_told(game, board, translate), results.to_query(game)
+            card = results.card(game, translate, visit.language, press, place, address)
+            shown += HTML.ended(card, others, translate)
         pair = "" if first is None else results.compared_games(first, game, translate)
         return shown + region("haggle-pair", pair)
 
@@ -357,7 +359,7 @@ class Screen:
         game, translate = visit.game, visit.translate
         if remark is None and game.over and opponents.bare_stages(game.task_name):
             remark = button(translate("board_ask"), "ask_stages")
-        return HTML.side(
+        return HTML.beside(
             game_view.chart(game, translate=translate),
             game_view.reading(game, visit.chat.asks, translate),
             results.effect_of_words(game, translate),

@@ -17,9 +17,10 @@ import gradio as gr
 
 from panels.haggle import callbacks, opponents
 from panels.haggle.challenges import daily, ladder, people, spot
-from panels.haggle.result import AGAINST, ASK, SEED, TASK, WON, first_ask
+from panels.haggle.result import ASK, first_ask
 from panels.haggle.screen import FIRST, PICKS, Layout, Screen, Updates, Visit
-from panels.haggle.words import ENGLISH, LANGUAGES, translator
+from panels.haggle.words import ENGLISH, LANGUAGES, Translate, translator
+from panels.site.card import AGAINST, NO_DEAL, PERCENT, SEED, TASK, WON
 from panels.site.sessions import state_of
 from panels.ui.components.moves import Move
 from panels.ui.look import QUEUED, QUIET, QUIET_UNCHECKED, note
@@ -56,6 +57,8 @@ LEAVE_GAME = f"""
     if (address.href !== location.href) history.replaceState(null, "", address);
   }}"""
 
+
+TO_GAME = "() => goToGame('haggle')"  # of keyboard.js
 
 # When ------------------------------------------------------------------------------------------
 
@@ -155,7 +158,7 @@ def _choices(screen: Screen) -> None:
     gr.on(
         [page.new_game.click, page.backend.input],
         _on_visit(callbacks.begin, screen), fields, page.of_game, **QUIET_UNCHECKED,
-    )  # fmt: skip
+    ).then(None, js=TO_GAME)  # fmt: skip
     page.opponent.input(
         _on_visit(callbacks.change_opponent, screen), fields, [*page.of_game, page.opponent],
         **QUIET_UNCHECKED,
@@ -208,6 +211,9 @@ def _moves(screen: Screen) -> None:
             "ask_again": lambda: callbacks.show_again(screen, visit),
             "stand_in": lambda: callbacks.play_stand_in(screen, visit),
             "level": lambda: callbacks.play_level(screen, number, visit),
+            "seat": lambda: callbacks.change_seat(
+                screen, opponents.one_of(SEATS, move.what), visit
+            ),
             "check_health": lambda: callbacks.check_health(screen, visit),
         }
         act = does.get(move.name, lambda: callbacks.press_quick_move(screen, move.id, visit))
@@ -269,20 +275,21 @@ def open_page(screen: Screen, stored: str, query: Mapping[str, str], session: st
     """
     restored, remark = read_kept(stored, screen.models["buyer"]), ""
     visit = Visit(**restored.picks) if restored else Visit()
+    translate = visit.translate
     known = {screen.page.session: session, screen.page.visit: visit}
     game = None
     try:
         if game := shared_game(query, screen.is_ready(query.get(AGAINST, ""), visit.backend)):
-            remark = "shared_game"
+            remark = friends_result(query, translate)
         elif restored and (former := state_of(restored.session, screen.page.visit)) and former.game:
             visit = replace(former, **restored.picks, generation=visit.generation)
             game = visit.game
         elif restored and restored.moved:
-            remark = "gone"
+            remark = translate("gone")
     except MarketGone:
-        remark = "gone_market"
+        remark = translate("gone_market")
     except ValueError:
-        remark = "bad_link"
+        remark = translate("bad_link")
     try:
         ready = screen.is_ready(visit.opponent, visit.backend)
         game = game or opponents.new_game(visit.seat, visit.market, visit.opponent, ready)
@@ -295,7 +302,7 @@ def open_page(screen: Screen, stored: str, query: Mapping[str, str], session: st
         visit, game=game, seat=seat, market=market, opponent=opponents.chosen_opponent(game)
     )
     visit.generation.place = seat, market
-    shown = screen.show(visit, note(visit.translate(remark)) if remark else "")
+    shown = screen.show(visit, note(remark) if remark else "")
     # Its review comes by an event of its own, `callbacks.review_former`.
     return (
         known | shown | {screen.page.visit: replace(shown[screen.page.visit], review_request=None)}
@@ -354,6 +361,16 @@ def read_kept(text: str, backends: Collection[str]) -> Kept | None:
 
 
 # What an address names ----------------------------------------------------------------------------
+
+
+def friends_result(query: Mapping[str, str], translate: Translate) -> str:
+    """What the friend who sent a game's address won in it; without that, that it is a friend's."""
+    won = query.get(WON, "")
+    if won == NO_DEAL:
+        return translate("friend_no_deal")
+    if not PERCENT.fullmatch(won):
+        return translate("shared_game")
+    return translate("friend_lost" if int(won) < 0 else "friend_took", share=f"{won}%")
 
 
 class MarketGone(ValueError):

@@ -25,6 +25,7 @@ SAME = frozenset({"/", "/config", "/theme.css"})
 NOWHERE = b"page.invalid"  # RFC 2606: no page has this name, so only its address has it
 OWN = f"http://{NOWHERE.decode()}"  # in the page's HTML, where its address is to stand
 PICTURE = card.PATH.encode() + b"?"  # in the link tags; the query of a result follows
+TITLE = re.compile(rb'(property="og:title" content=")[^"]*')  # likewise; that of a result comes in
 OF_ADDRESS = re.compile(r"[\w.\-:\[\]/]*", re.ASCII)  # a proxy may add a path to the name
 PIECE = 32 * 1024  # bytes that are handed to the web server at a time, which waits for slow readers
 GZIP_HEAD, LAST_BLOCK = b"\x1f\x8b\x08" + bytes(6) + b"\xff", b"\x03\x00"  # RFC 1952; RFC 1951, 3.2
@@ -105,10 +106,11 @@ class PageCache:
                 return
         headers, answer = Headers(scope=scope), self.kept[path]
         address, coding = _address(scope, headers), []
-        picture = card.link_query(scope["query_string"]) if path == "/" else ""
-        if picture:  # of a link to a result, which is rarely asked for
+        link = card.link_of(scope["query_string"]) if path == "/" else None
+        if link:  # to a result, which is rarely asked for
             whole = b"".join(answer.plain(address))
-            body = [whole.replace(PICTURE, PICTURE + escape(picture).encode(), 1)]
+            whole = TITLE.sub(rb"\g<1>" + escape(link.title).encode(), whole, 1)
+            body = [whole.replace(PICTURE, PICTURE + escape(link.picture).encode(), 1)]
         elif "gzip" in headers.get("accept-encoding", ""):
             body, coding = answer.gzipped(address), [(b"content-encoding", b"gzip")]
         else:

@@ -1,7 +1,7 @@
-"""The picture that a chat or a network shows of a link: a result, or the question of the page.
+"""What a chat or a network shows of a link: a result or the page's question, told and drawn.
 
 Drawn with Pillow from the page's palette, fonts and line drawings. A link names the game and the
-share that its sender claims. Nothing hidden of the game is drawn: whoever sees it can still play.
+share that its sender claims. Nothing hidden of the game is told: whoever sees it can still play.
 """
 
 import io
@@ -10,6 +10,7 @@ import re
 import threading
 from collections.abc import Iterator, Mapping
 from functools import cache, lru_cache
+from typing import NamedTuple
 from urllib.parse import parse_qsl, urlencode
 
 from PIL import Image, ImageDraw, ImageFont
@@ -17,28 +18,38 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
-from env import BAZAAR_TASKS, get_task
+from env import BAZAAR_TASKS, TYPES, get_task
 from panels.ui.html import SAUDA, STRANGER, drawing
 from panels.ui.look import PALETTE
+from panels.ui.provenance import load_or_say
 from panels.ui.theme import FONTS
+from sauda.experiments import duel
 from sauda.language.lines import drawings
+from sauda.players import is_model
 from sauda.records.seeds import deal_at, whole_seed
 from sauda.sessions import daily
-from sauda.sessions.ladder import LEVELS
+from sauda.sessions.ladder import LEVELS, person_at
 
 PATH = "/card.png"
-TASK, SEED, WON = "task", "seed", "won"  # in an address; the last is what its sender won, percent
+# In an address: a game, and what its sender won, in percent, or NO_DEAL.
+TASK, SEED, AGAINST, WON = "task", "seed", "against", "won"
+NO_DEAL = "none"
+HIDDEN = "hidden"  # in an address: an opponent that the end of the game reveals
 CLIMBED = "climbed"  # in an address: how many persons of the ladder its sender has beaten
+# In an address: the mean percents of a person and of Sauda in five bargains for the record.
+RECORD, SAUDA_WON = "record", "sauda"
+PERCENT = re.compile(r"100|-?\d{1,2}|-[1-9]\d\d", re.ASCII)
 SIZE, SCALE = (1200, 630), 2  # px, and how much finer it is drawn
 KEPT = 128  # pictures, of about 30 KB each
 COLOURS = {role: light for role, (light, _) in PALETTE.items()}
+CAN_YOU = "Can you do better?"
 _ONE = threading.Lock()  # one picture is drawn at a time, so that nobody's game waits for many
 
 Query = Mapping[str, str]
 
 
 def of_query(query: Query) -> dict[str, str]:
-    """What a picture is made from in an address; empty where the address names no result.
+    """What is told of an address; empty where it names no result.
 
     Raises ValueError where it names a game that the page does not have.
     """
@@ -46,24 +57,42 @@ def of_query(query: Query) -> dict[str, str]:
         if query[CLIMBED] not in {f"{level.number}" for level in LEVELS}:
             raise ValueError(f"the ladder has {len(LEVELS)} persons, not {query[CLIMBED]!r:.40}")
         return {CLIMBED: query[CLIMBED]}
+    if RECORD in query:
+        return {name: _percent(query.get(name, "")) for name in (RECORD, SAUDA_WON)}
     if WON not in query:
         return {}
-    task, seed, won = query.get(TASK, ""), query.get(SEED), query[WON]
+    task, seed, against = (query.get(name, "") for name in (TASK, SEED, AGAINST))
     if "day" in query:
-        task, seed = daily.TASK, str(daily.seed_of_day(daily.day_of(query["day"])))
+        day = daily.day_of(query["day"])
+        task, seed, against = daily.TASK, str(daily.seed_of_day(day)), ""
     if task not in BAZAAR_TASKS:
         raise ValueError(f"no picture of {task!r:.40}")
-    if not re.fullmatch(r"\d{1,2}|100", won, re.ASCII):
-        raise ValueError(f"a share is 0 to 100 percent, not {won!r:.40}")
-    return {TASK: task, SEED: str(whole_seed(seed)), WON: won}
+    won = query[WON] if query[WON] == NO_DEAL else _percent(query[WON])
+    values = {TASK: task, SEED: str(whole_seed(seed)), WON: won}
+    opponent = re.fullmatch(r"[\w:+-]{1,60}", against, re.ASCII)
+    return values | ({AGAINST: against} if opponent and against != HIDDEN else {})
 
 
-def link_query(raw: bytes) -> str:
-    """The query of the picture for a page that is asked for with the query `raw`."""
+def _percent(text: str) -> str:
+    if not PERCENT.fullmatch(text):
+        raise ValueError(f"a share is a percentage, at most 100, not {text!r:.40}")
+    return text
+
+
+class Link(NamedTuple):
+    """What a link to the page shows."""
+
+    picture: str  # its query
+    title: str
+
+
+def link_of(raw: bytes) -> Link | None:
+    """What a link with the query `raw` shows; None for the page's own picture and title."""
     try:
-        return urlencode(of_query(dict(parse_qsl(raw.decode("ascii")))), safe="/")
+        values = of_query(dict(parse_qsl(raw.decode("ascii"))))
     except ValueError:
-        return ""
+        return None
+    return Link(urlencode(values, safe="/"), " ".join(claim(**values))) if values else None
 
 
 def route() -> Route:
@@ -81,11 +110,85 @@ def _answer(request: Request) -> Response:
     return Response(png, media_type="image/png", headers={"cache-control": "max-age=86400"})
 
 
-@lru_cache(maxsize=KEPT)
-def picture(task: str = "", seed: str = "", won: str = "", climbed: str = "") -> bytes:
-    """A PNG of SIZE: the goods of a game and both shares, or how far somebody got on the ladder.
+# What is told -------------------------------------------------------------------------------------
 
-    Without either the page's question.
+
+def claim(
+    task: str = "",
+    seed: str = "",
+    won: str = "",
+    against: str = "",
+    climbed: str = "",
+    record: str = "",
+    sauda: str = "",
+) -> tuple[str, ...]:
+    """A result in the words of whoever sends it: the headline, what stands under it, a question."""
+    if climbed:
+        return f"I beat {climbed} of {len(LEVELS)}.", "How far can you get?"
+    if record:
+        mine, its = int(record), int(sauda)
+        end = "We tied" if mine == its else "I beat Sauda" if mine > its else "Sauda beat me"
+        return f"{end}.", f"{max(mine, its)}% to {min(mine, its)}% over five bargains.", CAN_YOU
+    sells = get_task(task).learner == "seller"
+    if won == NO_DEAL:
+        return "No deal.", "I left everything on the table.", CAN_YOU
+    other = _name_of(task, int(seed), against)
+    if int(won) < 0:
+        lost = "I sold at a loss." if sells else "I overpaid."
+        return lost, f"{other} took {100 - int(won)}%.", CAN_YOU
+    rival = recorded_share(task, int(seed))
+    beside = (
+        f"{other} took {100 - int(won)}%." if rival is None else f"Sauda took {rival:.0%} here."
+    )
+    return f"I took {won}%", f"of what could be won. {beside}", CAN_YOU
+
+
+def recorded_share(task: str, seed: int) -> float | None:
+    """Sauda's share in the recorded duel, where that was the same game."""
+    artifact, _ = load_or_say(duel.FILE)
+    if artifact is None or task != duel.TASK:
+        return None
+    game = artifact.data.games[0]
+    return duel.share_of(game.as_json()) if game.seed == seed else None
+
+
+def _name_of(task: str, seed: int, against: str) -> str:
+    if person := person_at(task, seed, against):
+        return person.text("name")
+    if is_model(against):
+        return "Sauda"
+    return "The buyer" if get_task(task).learner == "seller" else "The seller"
+
+
+def face_at(task: str, seed: int, opponent: str) -> str:
+    """The drawing of who sits across in a game, the same from its first move to its picture.
+
+    So the type of a seller shows in its face only where the visitor chose it.
+    """
+    opponent = "" if opponent == HIDDEN else opponent
+    if person := person_at(task, seed, opponent):
+        return person.face
+    if is_model(opponent):
+        return SAUDA
+    kind = opponent.rpartition(":")[2]
+    return kind if kind in TYPES else STRANGER
+
+
+def mouths(share: float, other: float) -> tuple[str, str]:
+    """The mouths of the visitor and of the other side: whoever took more smiles."""
+    if share == other:
+        return ("smile", "smile") if share > 0 else ("flat", "flat")
+    return ("smile", "wry") if share > other else ("wry", "smile")
+
+
+# What is drawn ------------------------------------------------------------------------------------
+
+
+@lru_cache(maxsize=KEPT)
+def picture(**values: str) -> bytes:
+    """A PNG of SIZE of what `of_query` returns: the claim, with what it is about.
+
+    Without a result the page's question.
     """
     image = Image.new("RGB", [SCALE * side for side in SIZE], COLOURS["paper"])
     pen = ImageDraw.Draw(image)
@@ -94,34 +197,53 @@ def picture(task: str = "", seed: str = "", won: str = "", climbed: str = "") ->
         pen.rectangle(_scaled(left, 0, left + 60, 56), fill=colour)
         pen.pieslice(_scaled(left, 26, left + 60, 86), 0, 180, fill=colour)
     _write(pen, (64, 560), "Sauda", 34, "ink", 700)
-    if climbed:
-        _write(pen, (64, 130), f"I beat {climbed} of {len(LEVELS)}.", 110, "indigo", 700)
-        _write(pen, (64, 280), "How far can you get?", 54, "ink", 600)
+    if CLIMBED in values:
+        headline, question = claim(**values)
+        _write(pen, (64, 130), headline, 110, "indigo", 700)
+        _write(pen, (64, 280), question, 54, "ink", 600)
         for place, level in enumerate(LEVELS):
             at = 64 + 134 * (place % 8), 352 + 104 * (place // 8)
-            _draw(pen, level.face, at, 90, "marigold-soft" if place < int(climbed) else "paper")
-    elif not task:
+            is_beaten = place < int(values[CLIMBED])
+            _draw(pen, level.face, at, 90, "marigold-soft" if is_beaten else "paper")
+    elif not values:
         _write(pen, (64, 180), "Can a tiny language", 84, "ink", 700)
         _write(pen, (64, 280), "model learn to haggle?", 84, "ink", 700)
         _write(pen, (64, 410), "Bargain with it, and see.", 40, "indigo", 500)
         _draw(pen, SAUDA, (960, 390), 180, "indigo-soft")
     else:
-        deal, share = deal_at(get_task(task), int(seed)), int(won)
-        name = deal.item.name[0].upper() + deal.item.name[1:]
-        _draw(pen, drawings()[deal.item.name], (64, 120), 150, "marigold-soft")
-        _write(pen, (240, 170), name, 40, "ink", 600, 460)
-        _write(pen, (64, 290), f"I took {share}%.", 110, "indigo", 700)
-        _write(pen, (64, 440), "Can you do better?", 54, "ink", 600)
-        around = _scaled(790, 260, 1050, 520)
-        pen.pieslice(around, -90, 270, fill=COLOURS["marigold"])
-        pen.pieslice(around, -90, -90 + 3.6 * share, fill=COLOURS["indigo"])
-        face = SAUDA if get_task(task).learner == "seller" else STRANGER
-        _draw(pen, face, (740, 120), 110, "indigo-soft")
-        _draw(pen, "you", (990, 120), 110, "indigo-soft")
+        _draw_result(pen, values)
     out = io.BytesIO()
     small = image.resize(SIZE, Image.Resampling.LANCZOS).quantize(64)
     small.save(out, "PNG", optimize=True)
     return out.getvalue()
+
+
+def _draw_result(pen: ImageDraw.ImageDraw, values: Mapping[str, str]) -> None:
+    """The claim beside both faces; of one game the goods and the split, too."""
+    headline, beside, question = claim(**values)
+    if RECORD in values:
+        share, other, face = int(values[RECORD]), int(values[SAUDA_WON]), SAUDA
+    else:
+        task, seed, won = get_task(values[TASK]), int(values[SEED]), values[WON]
+        share, other = (0, 0) if won == NO_DEAL else (int(won), 100 - int(won))
+        face = face_at(values[TASK], seed, values.get(AGAINST, ""))
+        item = deal_at(task, seed).item.name
+        _draw(pen, drawings()[item], (64, 110), 130, "marigold-soft")
+        _write(pen, (220, 155), item[0].upper() + item[1:], 40, "ink", 600, 460)
+        seats = ("marigold", "indigo") if task.learner == "seller" else ("indigo", "marigold")
+        _draw_pie(pen, share, other, seats)
+    _write(pen, (64, 265), headline, 96, "indigo" if share >= other else "bad", 700, 660)
+    _write(pen, (64, 395), beside, 36, "ink", 500, 660)
+    _write(pen, (64, 460), question, 54, "ink", 600, 660)
+    for name, left, mouth in zip(("you", face), (990, 740), mouths(share, other), strict=True):
+        _draw(pen, name, (left, 120), 110, "indigo-soft", mouth)
+
+
+def _draw_pie(pen: ImageDraw.ImageDraw, share: int, other: int, colours: tuple[str, str]) -> None:
+    """The sender's part of 100 from the top on, in the first of `colours`; empty without a deal."""
+    around, part = _scaled(790, 260, 1050, 520), max(0, share)
+    pen.pieslice(around, -90, 270, fill=COLOURS[colours[1] if share + other else "line"])
+    pen.pieslice(around, -90, -90 + 3.6 * part, fill=COLOURS[colours[0]])
 
 
 def _scaled(*places: float) -> list[float]:
@@ -158,11 +280,16 @@ STEPS = 16  # straight pieces of a curve
 
 
 def _draw(
-    pen: ImageDraw.ImageDraw, name: str, at: tuple[float, float], side: float, fill: str
+    pen: ImageDraw.ImageDraw,
+    name: str,
+    at: tuple[float, float],
+    side: float,
+    fill: str,
+    mouth: str = "",
 ) -> None:
     """One of the page's drawings, `side` px wide, from its upper left corner."""
     grow, left, top = SCALE * side / 64, SCALE * at[0], SCALE * at[1]
-    for line in lines_of(name):
+    for line in lines_of(name, mouth):
         points = [(left + grow * x, top + grow * y) for x, y in line]
         if line[0] == line[-1]:
             pen.polygon(points, fill=COLOURS[fill])
@@ -170,10 +297,10 @@ def _draw(
 
 
 @cache
-def lines_of(name: str) -> list[list[Point]]:
+def lines_of(name: str, mouth: str = "") -> list[list[Point]]:
     """The lines of a drawing as points in a square of 64; a closed one ends where it begins."""
     lines: list[list[Point]] = []
-    for kind, text in PART.findall(drawing(name)):
+    for kind, text in PART.findall(drawing(name, mouth)):
         got = dict(re.findall(r'([a-z]+)="([^"]*)"', text))
         if kind == "path":
             lines += _path(got["d"])

@@ -14,9 +14,10 @@ from markupsafe import Markup
 from env import Episode, Offer, Turn, get_task, rollout, rupees, shares
 from panels.haggle.opponents import HIDDEN
 from panels.haggle.result import address_of
+from panels.site.card import face_at
 from panels.transcripts.episodes import of_this_page
 from panels.transcripts.view import limits
-from panels.ui.html import SAUDA, SAY, STRANGER, goods, macros, picture
+from panels.ui.html import SAUDA, SAY, goods, macros, picture
 from panels.ui.look import note, trouble
 from panels.ui.provenance import missing
 from panels.ui.terms import capital
@@ -100,8 +101,7 @@ def share_of(game: Episode) -> float:
 
 def bubbles(game: Episode, buyer: str, replies: Sequence[str]) -> list[Bubble]:
     """Each move of a game: the seat, the face, what was said, the same in English."""
-    stance = game.final.private["nature"][0].seller["stance"]
-    faces = {"seller": stance.type, "buyer": SAUDA if is_model(buyer) else STRANGER}
+    faces = {"seller": face_at(TASK, game.seed, ""), "buyer": SAUDA if is_model(buyer) else "bust"}
     return [
         (turn.agent, picture(faces[turn.agent], "face"), *_said(turn, replies))
         for turn in game.turns

@@ -22,6 +22,7 @@ from sauda.serve.mcp import PICTURES
 
 __all__ = ["SAUDA", "SAY", "STRANGER", "goods", "macros", "picture", "text_link"]
 _SYMBOL = re.compile(r'<symbol id="([^"]+)">(.*?)</symbol>', re.DOTALL)
+_MOUTH = re.compile(r'<path class="mouth"[^>]*/>')
 SAUDA, STRANGER = "sauda", "stranger"  # the language model; a player of whom nothing is told
 
 
@@ -30,22 +31,24 @@ def _drawings() -> dict[str, str]:
     return dict(_SYMBOL.findall(PICTURES.read_text(encoding="utf-8")))
 
 
-def picture(name: str, kind: str = "goods") -> Markup:
+def picture(name: str, kind: str = "goods", mouth: str = "") -> Markup:
     """The drawing `name`, hidden from screen readers: words beside it say the same.
 
-    `kind` is "goods" or "face", which the stylesheet sizes.
+    `kind` is "goods" or "face", which the stylesheet sizes; a face may get another `mouth`.
     """
     return Markup(
         '<svg class="sauda-drawn sauda-drawn-{}" viewBox="0 0 64 64" aria-hidden="true">{}</svg>'
-    ).format(kind, Markup(drawing(name)))
+    ).format(kind, Markup(drawing(name, mouth)))
 
 
-def drawing(name: str) -> str:
+def drawing(name: str, mouth: str = "") -> str:
     """The elements of the drawing `name`: paths, circles and rectangles in a square of 64.
 
-    A face of the ladder is named by its parts, with spaces between them.
+    A face of the ladder is named by its parts, with spaces between them. A person's face gets the
+    `mouth` in the place of its own one.
     """
-    return "".join(_drawings()[part] for part in name.split())
+    drawn = "".join(_drawings()[part] for part in name.split())
+    return _MOUTH.sub("", drawn) + _drawings()[mouth] if mouth and name != SAUDA else drawn
 
 
 def drawing_names() -> tuple[str, ...]:

@@ -35,11 +35,11 @@ document.addEventListener("click", (event) => {
   const shown = (all) => [...document.querySelectorAll(all)].find((node) => node.checkVisibility());
   rest(shown("[id$=-say] :is(input, textarea)") ?? shown("[role=tabpanel]"));
 });
-// Leads to a place of the page that an event has brought into view.
-function goTo(place) {
-  const node = document.querySelector(place);
-  node.scrollIntoView({ block: "center" });
-  rest(node);
+// Leads to a game that an event has begun: a phone shows it from its brief on.
+function goToGame(part) {
+  const [chat, brief] = [`#${part}-chat [role=log]`, `[id^=${part}] .sauda-brief`].map((at) => document.querySelector(at));
+  (innerWidth <= 700 ? brief : chat)?.scrollIntoView({ block: innerWidth <= 700 ? "start" : "center" });
+  if (chat) rest(chat);
 }
 function rest(node) {
   if (node.tabIndex < 0) node.tabIndex = -1; // can have the focus, and is no stop
@@ -47,13 +47,15 @@ function rest(node) {
 }
 
 // Gradio writes new HTML into the old elements, and what has the focus may go, and the focus with it.
-// Then the focus goes to the chat, where there is one, else to the part that was drawn anew.
+// Then the focus goes to the chat, where there is one, else to the part that was drawn anew; from a tab
+// that was left, to what is on show now.
 (() => {
   let at = null; // what has the focus, and the parts around it
   const isHere = (node) => node?.isConnected && node.checkVisibility() && !node.disabled;
   const leave = () => {
     const { panel, part } = at;
-    rest([panel.querySelector("[role=log]"), part, panel].find(isHere) ?? document.querySelector(".sauda-skip"));
+    const shown = [...document.querySelectorAll("[role=tabpanel]")].filter(isHere).at(-1);
+    rest([panel.querySelector("[role=log]"), part, panel, shown?.querySelector("[role=log]"), shown].find(isHere));
   };
   document.addEventListener("focusin", ({ target }) => {
     const [panel, part] = ["[role=tabpanel]", ".block"].map((around) => target.closest(around));

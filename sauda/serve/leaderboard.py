@@ -566,6 +566,11 @@ class Board:
         """The complete entry of that public id; None where there is none."""
         return next(iter(self._complete("AND id = ?", name)), None)
 
+    def entry_of(self, token: str) -> Entry | None:
+        """The entry of a token, all of whose games are over; None where there is none such."""
+        entries = self._complete("AND token_sha256 = ?", token_digest(token))
+        return next((entry for entry in entries if UNFINISHED not in entry.ends), None)
+
     def _complete(self, query: str, *values: Any) -> list[Entry]:
         rows = self.storage.rows(f"{COMPLETE} {query}", (WORST, self._clock(), *values))
         return [self._entry(row) for row in rows]

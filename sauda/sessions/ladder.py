@@ -7,13 +7,13 @@ thing that a good word meets.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 
 from env import get_task
 from sauda.language.lines import ENGLISH
 from sauda.records import read_table
-from sauda.records.seeds import DAILY, deal_at
+from sauda.records.seeds import DAILY, deal_at, seller_type
 from sauda.sessions import daily
 from sauda.sessions.bazaar import Game, as_episode, stand
 
@@ -37,6 +37,11 @@ class Level:
         """The goods, by their name in the catalogue."""
         return deal_at(get_task(self.task), self.seed).item.name
 
+    @property
+    def buys(self) -> bool:
+        """Whether the person buys, and the visitor sells."""
+        return get_task(self.task).learner == "seller"
+
     def text(self, what: str, language: str = ENGLISH) -> str:
         """The name, the trade or the line of introduction in a language."""
         return self.texts.get(f"{what}_{language}") or self.texts[f"{what}_{ENGLISH}"]
@@ -54,18 +59,29 @@ LEVELS = tuple(map(_level, read_table(Path(__file__).with_name("ladder.csv"))))
 _BY_GAME = {(level.task, level.seed): level for level in LEVELS}
 
 
+def level_at(task_name: str, seed: int, opponent: str = "") -> Level | None:
+    """The level of the game at a seed, against its own person; None for any other game."""
+    return None if opponent else _BY_GAME.get((task_name, seed))
+
+
 def level_of(game: Game) -> Level | None:
-    """The level whose game `game` is, against its own person; None for any other game."""
-    return None if game.opponent else _BY_GAME.get((game.task_name, game.play.seed))
+    """The level whose game `game` is."""
+    return level_at(game.task_name, game.play.seed, game.opponent)
+
+
+@lru_cache(maxsize=1024)  # a day's seller is drawn for it
+def person_at(task_name: str, seed: int, opponent: str = "") -> Level | None:
+    """The level whose person sits across: in a day's bargain one of the seller's own manner."""
+    if opponent or task_name != daily.TASK or seed not in DAILY:
+        return level_at(task_name, seed, opponent)
+    manner = seller_type(get_task(task_name), seed)
+    alike = [level for level in LEVELS if level.manner == manner]
+    return alike[seed % len(alike)]
 
 
 def person_of(game: Game) -> Level | None:
-    """The level whose person sits across: in a day's bargain one of the seller's own manner."""
-    if game.opponent or game.task_name != daily.TASK or game.play.seed not in DAILY:
-        return level_of(game)
-    manner = game.play.state.private["nature"][-1].seller["stance"].type
-    alike = [level for level in LEVELS if level.manner == manner]
-    return alike[game.play.seed % len(alike)]
+    """The level whose person sits across in `game`."""
+    return person_at(game.task_name, game.play.seed, game.opponent)
 
 
 def stars(game: Game) -> int:

@@ -30,10 +30,11 @@ from panels.haggle.challenges.subtab import (
 from panels.haggle.conversation import NOTE, SILENT, Chat, chart_words, chat_of
 from panels.haggle.game_view import bubbles, chart
 from panels.haggle.words import ENGLISH, Translate, translate_error, translator
+from panels.site.card import WON
 from panels.site.sessions import state_of
 from panels.ui.components.moves import Moves, button
 from panels.ui.html import macros
-from panels.ui.look import QUIET, note, stat, strip, trouble, with_minus_signs
+from panels.ui.look import QUIET, note, trouble, with_minus_signs
 from panels.ui.offers import SMALL, ending
 from panels.ui.wiring import Updates, region
 from sauda.language.lines import name_in
@@ -214,22 +215,21 @@ def show_friend(visit: DailyVisit) -> Markup:
 
 
 def show_result(visit: DailyVisit) -> Markup:
-    """The visitor's share, grade, place among the scripts, days in a row; what was hidden.
-
-    Unless it is a loss, also what can be shared: nobody sends a loss around.
-    """
-    game, you, translate = visit.game, visit.you, visit.translate
-    everybody = [you, *session.scripts(visit.day)]
-    place = result.tell_place(everybody, translate)
+    """The ending with what to share, the place among the scripts; what was hidden."""
+    game, translate = visit.game, visit.translate
+    everybody = rank_standings([visit.you, *session.scripts(visit.day)])
+    place = f"{result.place_told(game, everybody, translate)} "
+    place += translate("daily_streak", count=visit.streak)
+    before = day_address(visit.day - timedelta(days=1))
+    steps, picture = [(translate("daily_before"), "", before)], result.picture_of(game)
+    press = result.HTML.press(steps, "#daily-text", picture, translate)
     parts = [
-        endings.show(game, translate, visit.language),
-        strip(stat(place, translate("place")), stat(f"{visit.streak}", translate("daily_streak"))),
+        result.card(game, translate, visit.language, press, place),
         note(translate("daily_open")),
         result.revealed(game, translate),
-        result.replay_note(game, rank_standings(everybody), translate),
+        result.replay_note(game, everybody, translate),
+        show_share(visit, result.tell_place(everybody, translate)),
     ]
-    if you.share > 0:
-        parts.append(show_share(visit, place))
     return Markup("").join(parts)
 
 
@@ -280,7 +280,7 @@ def show_share(visit: DailyVisit, place: str) -> Markup:
         blocks(game),
     ]
     link = f"{visit.origin}/{day_address(visit.day, session.encode(game))}"
-    link += f"&{result.WON}={result.percent_won(game)}"
+    link += f"&{WON}={result.won_told(game)}"
     return HTML.share(
         "daily", lines, link, result.picture_of(game), translate("daily_share_lead"), translate
     )

@@ -30,7 +30,7 @@ from sauda.sessions.ladder import LEVELS, level_of, open_numbers, stars
 
 LOG = logging.getLogger(__name__)
 HTML = macros("challenges")
-TO_CHAT = "(visit) => (goTo('#haggle-chat [role=log]'), [visit])"  # of keyboard.js
+TO_GAME = "(visit) => (goToGame('haggle'), [visit])"  # of keyboard.js
 
 
 class LadderPage(SubTab):
@@ -91,7 +91,7 @@ def build(tab: gr.Tab, screen: Screen, store: gr.BrowserState, parts: gr.Tabs) -
     page.levels.click(
         named(press, haggle.play_level), [haggled.visit, haggled.language],
         [*haggled.of_game, haggled.opponent, parts], **QUIET_UNCHECKED,
-    ).then(None, js=TO_CHAT).then(
+    ).then(None, js=TO_GAME).then(
         named(lambda visit: haggle.show_place(screen, visit), haggle.show_place), haggled.visit,
         [haggled.seat, haggled.market], **QUIET_UNCHECKED,
     )  # fmt: skip

@@ -10,6 +10,7 @@ import time
 from dataclasses import dataclass, replace
 from statistics import fmean
 from typing import Any
+from urllib.parse import urlencode
 
 import gradio as gr
 from markupsafe import Markup
@@ -18,11 +19,13 @@ from panels.haggle import ending
 from panels.haggle.challenges import subtab
 from panels.haggle.challenges.subtab import PLAYS, BargainPage, BargainScreen, BargainVisit
 from panels.haggle.conversation import SILENT
-from panels.haggle.result import compare, revealed
+from panels.haggle.game_view import HTML as HAGGLE
+from panels.haggle.result import card, compare, revealed
 from panels.haggle.words import ENGLISH, Translate, Trouble, translate_error, translator
+from panels.site.card import RECORD, SAUDA_WON, mouths
 from panels.ui.components.moves import Moves, button
 from panels.ui.html import macros
-from panels.ui.look import QUIET, folded, note, stat, strip, table, trouble
+from panels.ui.look import QUIET, folded, note, stat, strip, table, trouble, with_minus_signs
 from panels.ui.tables import points, with_interval
 from panels.ui.wiring import Updates
 from sauda.llm.types import ReplyError
@@ -47,6 +50,10 @@ class PeoplePage(BargainPage):
     def __init__(self) -> None:
         super().__init__("people")
         translate = translator(ENGLISH)
+        # Which game this is, or what all came to; the stylesheet shows form and game by it.
+        self.head = Moves(elem_id="people-head")
+        with gr.Column(elem_id="people-game"):
+            self.lay_out_game()
         with gr.Column(elem_id="people-form"):
             self.name = gr.Textbox(
                 label=translate("people_name"), max_lines=1, max_length=LONGEST_NAME,
@@ -56,10 +63,6 @@ class PeoplePage(BargainPage):
             self.start = gr.Button(
                 translate("people_start"), variant="primary", scale=0, min_width=220
             )
-        # Which game this is; the stylesheet shows the form, the game or both by it.
-        self.head = gr.HTML(elem_id="people-head")
-        with gr.Column(elem_id="people-game"):
-            self.lay_out_game()
         self.tally = gr.HTML(elem_id="people-tally")
         # The button by which a browser withdraws its entries, folded; empty where it has none.
         self.leave = Moves(elem_id="people-leave")
@@ -81,7 +84,7 @@ def build(tab: gr.Tab, language: gr.Radio) -> None:
     )  # fmt: skip
     left = [page.visit, page.kept, page.head, page.moves, page.tally, page.leave]
     page.leave.click(screen.on_visit(withdraw), values, left, js=page.reads, **QUIET)
-    played = [page.players, page.tally, page.moves]
+    played = [page.head, page.players, page.tally, page.moves]
     page.players.change(screen.on_visit(let_sauda_play), values, played, **PLAYS)
 
 
@@ -94,6 +97,7 @@ class PeopleVisit(BargainVisit):
 
     place: Place | None = None
     tokens: tuple[str, ...] = ()  # of the entries that this browser made, the newest last
+    origin: str = ""  # scheme and host of the page; "" where the browser did not say
 
     @property
     def token(self) -> str:
@@ -118,7 +122,8 @@ class PeopleScreen(BargainScreen):
         tokens = stored.get("tokens", [stored.get("token")])  # the latter of a former page
         tokens = tokens if isinstance(tokens, list) else []
         tokens = [token for token in tokens if isinstance(token, str)]
-        return {"tokens": tuple(filter(None, tokens[-MOST_HELD:]))}
+        tokens = tuple(filter(None, tokens[-MOST_HELD:]))
+        return {"tokens": tokens, "origin": subtab.origin_of(request)}
 
     def after_the_end(self, visit: PeopleVisit) -> str:
         return visit.translate("people_over")
@@ -162,20 +167,36 @@ class PeopleScreen(BargainScreen):
 
 
 def head(visit: PeopleVisit) -> Markup:
-    """Which of the entry's games this is, or what all of them came to."""
+    """Which of the entry's games this is, or what all of them came to so far."""
     place, translate = visit.place, visit.translate
-    if visit.is_last and (entry := own_board().entry(place.entry)):
-        sentence = translate("people_done", all=entry.n, place=_place(entry), **_mean(entry))
-    else:
-        values = {"number": place.number, "all": place.games, "hours": f"{HOURS:.0f}"}
-        sentence = translate("people_head", **values)
-    return HTML.person("last" if visit.is_last else "over" if visit.game.over else "open", sentence)
+    if entry := complete_entry(visit):
+        return HTML.person("last", note(_mean(entry, translate)))
+    values = {"number": place.number, "all": place.games, "hours": f"{HOURS:.0f}"}
+    state = "over" if visit.game.over else "open"
+    return HTML.person(state, note(translate("people_head", **values)))
 
 
-def _mean(entry: Entry) -> dict[str, str]:
-    """The mean grade of an entry in percent, with its interval, as values of a sentence."""
-    value, _, interval = with_interval(entry.grade, "z.0%").partition(" ")
-    return {"share": value, "interval": interval}
+def complete_entry(visit: PeopleVisit) -> Entry | None:
+    """The entry whose last game is on show, or which this browser has played before."""
+    if visit.game is None:
+        return own_board().entry_of(visit.token)
+    return own_board().entry(visit.place.entry) if visit.is_last else None
+
+
+def show_mean(screen: PeopleScreen, visit: PeopleVisit) -> Updates:
+    """What a complete entry came to, beside the form, until Sauda has played; else nothing."""
+    page, translate = screen.page, visit.translate
+    if (entry := complete_entry(visit)) is None:
+        return {page.players: ""}
+    shown = HTML.person("last", note(_mean(entry, translate)))
+    return {page.head: shown, page.players: note(translate("daily_waits"))}
+
+
+def _mean(entry: Entry, translate: Translate) -> str:
+    """The mean grade of an entry with its interval, and its place among people."""
+    share, _, interval = with_interval(entry.grade, "z.0%").partition(" ")
+    means = {"all": entry.n, "share": share, "interval": interval, "place": _place(entry)}
+    return translate("people_done", **means)
 
 
 def _place(entry: Entry) -> str:
@@ -185,29 +206,40 @@ def _place(entry: Entry) -> str:
     return f"{1 + sum(mean > fmean(entry.grades) for mean in means)} / {len(means)}"
 
 
-def finale(entry: Entry, translate: Translate) -> Markup:
-    """Every bargain of a complete entry beside Sauda's at its seed, and both means.
+def finale(entry: Entry, translate: Translate, origin: str) -> tuple[Markup, Markup]:
+    """Who won a complete entry, the person or Sauda, to be shared; every bargain of both.
 
     Raises ReplyError where Sauda cannot play one of them.
     """
     games = own_board().games(entry)
     pairs = [(game.grade, subtab.standing_of(game.seed).grade) for game in games]
     means = tuple(map(fmean, zip(*pairs, strict=True)))
-    rows = [*((str(number), *pair) for number, pair in enumerate(pairs, 1)), ("∅", *means)]
+    rows = [(f"{number}", *pair) for number, pair in enumerate(pairs, 1)]
     heads = ("#", translate("board_you"), translate("daily_sauda"))
-    cells = [(name, *(f"{grade:z.0%}" for grade in both)) for name, *both in rows]
-    return table(heads, cells, caption=translate("people_finale", all=entry.n))
+    cells = [
+        (name, *(f"{grade:z.0%}" for grade in both))
+        for name, *both in (*rows, (translate("people_mean"), *means))
+    ]
+    mine, its = (round(100 * mean) for mean in means)
+    band = ending.EVEN if mine == its else ending.WON if mine > its else ending.LOST
+    more, less = (with_minus_signs(f"{mean}%") for mean in (max(mine, its), min(mine, its)))
+    values = urlencode({RECORD: mine, SAUDA_WON: its})
+    press = HAGGLE.press([], ".sauda-share", f"card.png?{values}", translate)
+    verdict = HTML.finale(
+        band, translate(f"people_{band}", more=more, less=less), means, mouths(*means),
+        _mean(entry, translate), press, f"{origin}/?tab=haggle&part=people&{values}", translate,
+    )  # fmt: skip
+    caption = translate("people_finale", all=entry.n)
+    return HTML.person("last", verdict), table(heads, cells, caption=caption)
 
 
 def result(visit: PeopleVisit) -> Markup:
-    """The verdict on a finished game, all that was hidden but the seed, the way to the next."""
+    """The ending of a game, all that was hidden but the seed, the way to the next."""
     game, translate = visit.game, visit.translate
-    parts = [
-        ending.show(game, translate, visit.language),
-        revealed(game, translate),
-        "" if visit.is_last else button(translate("people_next"), "next"),
-    ]
-    return Markup("").join(parts)
+    steps = [] if visit.is_last else [(translate("people_next"), "next", "")]
+    press = HAGGLE.press(steps, "", "", translate)
+    shown = card(game, translate, visit.language, press, after_time=True)
+    return shown + revealed(game, translate)
 
 
 def show_tally(translate: Translate) -> Markup:
@@ -248,7 +280,10 @@ def way_out(visit: PeopleVisit) -> Markup:
 
 
 def opened(screen: PeopleScreen, visit: PeopleVisit) -> Updates:
-    """The game on show in the visitor's language, else the one that this browser's entry plays."""
+    """The game on show in the visitor's language, else the one that this browser's entry plays.
+
+    Of an entry that is complete, what it came to.
+    """
     if visit.game is not None or not visit.token:
         return screen.show(visit)
     try:
@@ -256,7 +291,7 @@ def opened(screen: PeopleScreen, visit: PeopleVisit) -> Updates:
     except Unavailable as error:
         return screen.refuse(error, visit)
     except ValueError:  # the entry is complete, its time is over, or the token is none of ours
-        return screen.show(visit)
+        return screen.show(visit) | show_mean(screen, visit)
     return screen.show(replace(visit, place=place, game=game))
 
 
@@ -300,16 +335,18 @@ def withdraw(screen: PeopleScreen, visit: PeopleVisit) -> Updates:
 
 
 def let_sauda_play(screen: PeopleScreen, visit: PeopleVisit) -> Updates:
-    """The person's row beside Sauda's at the same seed, and the tally as it stands."""
+    """The person's row beside Sauda's at the same seed, or the finale; the tally as it stands."""
     page, game, translate = screen.page, visit.game, visit.translate
-    if game is None or not game.over:
+    entry = complete_entry(visit)
+    if entry is None and (game is None or not game.over):
         return {page.players: gr.skip()}
     if why := subtab.absent(translate):
         return {page.players: note(why)}
     try:
+        if entry is not None:
+            verdict, rows = finale(entry, translate, visit.origin)
+            return {page.head: verdict, page.players: rows, page.tally: show_tally(translate)}
         sauda = subtab.sauda_at(game.play.seed, translate)
-        if visit.is_last and (entry := own_board().entry(visit.place.entry)):
-            return {page.players: finale(entry, translate), page.tally: show_tally(translate)}
     except ReplyError as error:
         return screen.refuse(error, visit)
     caption = translate("people_beside", number=visit.place.number)  # the next one may be on

@@ -184,11 +184,11 @@ class BargainPage(SubTab, ChatParts):
                 self.brief = gr.HTML(elem_id=f"{self.part}-brief")
             with gr.Column(scale=4, min_width=320):
                 self.lay_out_chat(self.part, translator(ENGLISH))
+                self.result = Moves(elem_id=f"{self.part}-result")
             with gr.Column(scale=4, min_width=320):
                 self.offers = gr.HTML(elem_id=f"{self.part}-chart")
-        self.result = Moves(elem_id=f"{self.part}-result")
-        # The table of those who played this seed.
-        self.players = Moves(elem_id=f"{self.part}-players")
+                # The table of those who played this seed.
+                self.players = Moves(elem_id=f"{self.part}-players")
         self.visit = gr.State(None, time_to_live=HOUR)
         self.with_words += [self.message, self.send]
 

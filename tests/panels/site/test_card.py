@@ -5,20 +5,61 @@ import io
 import pytest
 from PIL import Image
 
+from env import WalkAway
+from panels.haggle.game_view import face_of
 from panels.site import card
-from panels.ui.html import drawing_names
+from panels.ui.html import drawing, drawing_names
+from sauda.records.store import load
+from sauda.sessions.bazaar import answer, start
+from sauda.sessions.ladder import LEVELS
 
 RESULT = {"task": "bazaar/people", "seed": "50020", "won": "58"}
+
+
+def told(query: str) -> str:
+    return card.link_of(query.encode()).title
 
 
 def test_a_link_to_a_result_has_a_picture_of_its_own_and_any_other_the_pages():
     of_result, of_page = (Image.open(io.BytesIO(card.picture(**values))) for values in (RESULT, {}))
     assert of_result.size == of_page.size == card.SIZE
     assert of_result.tobytes() != of_page.tobytes()
-    assert card.link_query(b"tab=haggle&task=bazaar/people&seed=50020&won=58&against=hidden") == (
-        "task=bazaar/people&seed=50020&won=58"
-    )
-    assert card.link_query(b"tab=haggle") == ""
+    link = card.link_of(b"tab=haggle&task=bazaar/people&seed=50020&won=58&against=hidden")
+    assert link.picture == "task=bazaar/people&seed=50020&won=58"
+    assert card.link_of(b"tab=haggle") is None
+
+
+def test_every_end_of_a_game_has_a_title_and_a_picture_that_tell_it():
+    level = LEVELS[1]
+    raju = f"tab=haggle&task={level.task}&seed={level.seed}&against=hidden"
+    titles = [told(f"{raju}&won={won}") for won in ("53", "-18", "none")]
+    assert "I took 53%" in titles[0]
+    assert "I overpaid. Raju took 118%." in titles[1]
+    assert "No deal." in titles[2]
+    pictures = {card.picture(**card.of_query(RESULT | {"won": w})) for w in ("53", "-18", "none")}
+    assert len(pictures) == 3
+
+
+def test_beside_a_result_stands_who_took_the_rest():
+    record = load("episodes/duel.json").data.games[0].seed
+    assert "Sauda took" in told(f"task=bazaar/people&seed={record}&won=53")
+    assert "Sauda took 40%" in told("task=bazaar/customers&seed=50020&against=mini%2Bcandid&won=60")
+    assert "Sauda beat me. 61% to 40%" in told("part=people&record=40&sauda=61")
+
+
+def test_a_person_has_one_face_from_the_first_move_to_the_picture():
+    game = start("bazaar/people", "", 50020)
+    before = face_of(game)
+    while not game.over:
+        game = answer(game, WalkAway())
+    assert before == face_of(game) == card.face_at("bazaar/people", 50020, card.HIDDEN)
+    assert card.face_at(LEVELS[1].task, LEVELS[1].seed, card.HIDDEN) == LEVELS[1].face
+
+
+def test_the_winner_smiles():
+    assert [card.mouths(*shares)[0] for shares in ((0.6, 0.4), (0.4, 0.6))] == ["smile", "wry"]
+    assert drawing("hasty", "smile") != drawing("hasty")
+    assert drawing("hasty", "smile").count("mouth") == 1
 
 
 def test_the_pie_has_the_senders_share():
@@ -35,7 +76,7 @@ def test_the_pie_has_the_senders_share():
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"won": "101"}, {"won": "-1"}, {"won": "٣"}, {"task": "../x"}, {"seed": "1e3"}]
+    "wrong", [{"won": "101"}, {"won": "-0100"}, {"won": "٣"}, {"task": "../x"}, {"seed": "1e3"}]
 )
 def test_what_is_no_result_has_no_picture(wrong):
     with pytest.raises(ValueError, match=r".+"):

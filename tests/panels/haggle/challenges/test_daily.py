@@ -16,6 +16,7 @@ from panels.haggle.challenges import daily, people, subtab
 from panels.haggle.challenges.daily import VISITOR, DailyScreen, DailyVisit
 from panels.haggle.challenges.people import PeopleScreen, PeopleVisit, enter, follow
 from panels.haggle.challenges.people import opened as reopen
+from panels.haggle.ending import outcome
 from panels.haggle.game_view import brief
 from panels.haggle.words import ENGLISH, HINDI, translator
 from panels.site import card
@@ -108,6 +109,14 @@ def test_a_gain_can_be_shared_as_text_with_a_link_and_as_a_picture():
     assert all("1 of 9" in rank for rank in ranks)
     asked = dict(parse_qsl(unescape(re.search(r'src="card.png\?([^"]*)"', shown)[1])))
     assert card.of_query(asked) == card.of_query({"day": DAY.isoformat(), "won": won})
+
+
+def test_a_game_without_a_deal_is_told_and_can_be_shared_as_well(screen):
+    _, last = said(screen, opened(screen)[0])
+    shown = last[screen.page.result]
+    assert "won=none" in shown
+    assert "card.png?" in shown
+    assert 'class="sauda-coach"' in shown
 
 
 @pytest.mark.parametrize("language", [ENGLISH, HINDI])
@@ -321,6 +330,15 @@ def test_a_browser_finds_its_game_again_and_plays_to_the_end(record, board):
     assert again[page.kept] == {"tokens": [there.token]}  # by which it can be withdrawn
 
 
+def test_a_bargain_for_the_record_is_told_by_the_grade_that_its_row_has(record, board):
+    there = entered_visit(record)
+    while not there.game.over:
+        bid = f"₹{round(0.9 * there.game.observation.budget)}"
+        there = haggle.send(record, replace(there, text=bid))[record.page.visit]
+    end = outcome(there.game, translator(ENGLISH), ENGLISH, after_time=True)
+    assert end.share == board.storage.rows("SELECT grade FROM games WHERE number = 1")[0][0]
+
+
 def test_a_person_withdraws_all_entries_of_the_browser_and_their_number_stays(
     record, board, monkeypatch
 ):
@@ -341,8 +359,9 @@ def test_a_person_withdraws_all_entries_of_the_browser_and_their_number_stays(
 
 @pytest.mark.parametrize("sent", [None, [], {"tokens": 3}, {"tokens": [3, None, ""]}, {"token": 1}])
 def test_what_a_browser_sends_for_its_tokens_is_read_or_is_none(record, sent):
-    assert record.read(None, sent) == {"tokens": ()}
-    assert record.read(None, {"token": "abc"}) == {"tokens": ("abc",)}  # of the former page
+    request = gr.Request(headers={})
+    assert record.read(request, sent)["tokens"] == ()
+    assert record.read(request, {"token": "abc"})["tokens"] == ("abc",)  # of the former page
 
 
 def test_sauda_stands_beside_a_person_whose_browser_decides_nothing_of_the_tally(
@@ -356,9 +375,13 @@ def test_sauda_stands_beside_a_person_whose_browser_decides_nothing_of_the_tally
         if number == 1:  # the one game after which the browser asks
             assert "0.400" in people.let_sauda_play(record, there)[record.page.players]
         last, there = there, follow(record, there).get(record.page.visit)
-    end = str(people.let_sauda_play(record, last)[record.page.players])
-    assert end.count(">40%<") >= GAMES + 1  # Sauda's, and their mean
     assert "Your place among people: 1 / 1" in people.head(last)
+    token = there.token if there else last.token
+    for visit in (last, reopen(record, of_person(token=token))[record.page.visit]):
+        end = people.let_sauda_play(record, visit)
+        assert str(end[record.page.players]).count(">40%<") >= GAMES + 1  # and their mean
+        assert "Sauda beat you: 40% to 0% on average." in end[record.page.head]
+        assert "record=0&amp;sauda=40" in end[record.page.head]
     rows = board.pairs(TASK, rules_of(TASK))
     assert [row["sauda"] for row in rows] == [None] * GAMES
     assert "count once Sauda has played" in people.show_tally(translator(ENGLISH))

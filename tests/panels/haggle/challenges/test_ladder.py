@@ -141,7 +141,7 @@ def test_how_far_one_got_is_a_text_a_link_and_a_picture(page):
     far = str(ladder.how_far({1: 3, 2: 1}, translator(ENGLISH), "https://sauda.example"))
     assert "2 of 15 people beaten, 4 of 45 stars" in far
     assert "https://sauda.example/?tab=haggle&amp;part=ladder&amp;climbed=2" in far
-    assert card.link_query(b"tab=haggle&part=ladder&climbed=2") == "climbed=2"
+    assert card.link_of(b"tab=haggle&part=ladder&climbed=2").picture == "climbed=2"
     assert card.picture(climbed="2") != card.picture(climbed="3")
     assert ladder.how_far({}, translator(ENGLISH), "") == ""
     for wrong in ("0", "16", "x"):
