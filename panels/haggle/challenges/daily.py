@@ -41,7 +41,7 @@ from sauda.language.lines import name_in
 from sauda.llm.types import ReplyError
 from sauda.serve.leaderboard import Unavailable
 from sauda.sessions import daily as session
-from sauda.sessions.bazaar import Game, Standing, as_episode, moves_of, rank_standings
+from sauda.sessions.bazaar import Game, Standing, as_episode, moves_of, rank, rank_standings
 from sauda.sessions.ladder import person_of
 
 HTML = macros("challenges")
@@ -228,7 +228,7 @@ def show_result(visit: DailyVisit) -> Markup:
         note(translate("daily_open")),
         result.revealed(game, translate),
         result.replay_note(game, everybody, translate),
-        show_share(visit, result.tell_place(everybody, translate)),
+        show_share(visit, translate("place_number", place=rank(everybody)[0], all=len(everybody))),
     ]
     return Markup("").join(parts)
 
