@@ -53,7 +53,9 @@ def outcome(game: Game, translate: Translate, language: str, after_time: bool = 
     past, table = game.play.state.table.past, game.play.state.table
     is_deal, standing = has_deal(game), standing_of(game)
     other = 1 - standing.share if is_deal else 0.0
-    share = standing.grade if after_time and is_deal else standing.share
+    share = standing.share
+    if after_time and is_deal and share > 0:
+        share = standing.grade
     name, sauda = other_name(game, translate, language), recorded_share(*_place_of(game))
     figures = {"share": f"{share:z.0%}", "other": f"{other:.0%}", "name": name}
     is_one = is_deal and table.deals == 1

@@ -76,7 +76,7 @@ def test_a_days_bargain_is_played_kept_and_sent_to_a_friend_who_plays_first(open
     day, (bid, *more) = a_day_and_bids_that_win_it()
     (instance,) = bargain_of(day).play.state.private["nature"]
     limit = rupees(instance.seller["reservation"])
-    page = open_page(width=390, dark=True, query=f"tab=haggle&part=daily&day={day}")
+    page = open_page(width=390, height=844, dark=True, query=f"tab=haggle&part=daily&day={day}")
     expect(page.locator("#daily-brief h2")).to_be_visible(timeout=DRAWN)
     typed = box(page, "daily")
     typed.fill(f"{bid} <b>please</b>")
@@ -88,7 +88,8 @@ def test_a_days_bargain_is_played_kept_and_sent_to_a_friend_who_plays_first(open
         typed.fill(str(price))
         typed.press("Enter")
         expect(page.locator("#daily-chat [data-testid=bot]")).not_to_have_count(said)
-    expect(page.locator("#daily-result")).to_contain_text("your place on this seed")
+    expect(page.locator("#daily-result")).to_contain_text("Your place on this seed")
+    expect(page.locator("#daily-result .sauda-primary")).to_be_in_viewport(ratio=1)
     expect(typed).to_be_hidden()
     expect(page.get_by_role("button", name="…", exact=True)).to_have_count(0)
     expect(page.locator("#daily-result")).to_contain_text(limit)

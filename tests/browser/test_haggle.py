@@ -170,15 +170,16 @@ def test_the_card_leads_on_to_another_opponent_and_a_friend(open_page):
     page.locator("#haggle-review .sauda-own").wait_for()
     settle(page)
     expect(page.locator("#haggle-price")).to_be_hidden()
+    expect(page.get_by_role("button", name="Say it")).to_be_hidden()
     link = page.locator("#haggle-card .sauda-share").get_attribute("href")
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     page.get_by_role("button", name="Copy the link").click()
-    expect(page.locator("#haggle-copied")).to_contain_text("Copied.")
+    expect(page.locator("#haggle-card [role=status]")).to_contain_text("Copied.")
     assert page.evaluate("navigator.clipboard.readText()").endswith(link)
 
     friend = open_page(query=link.removeprefix("?"))
     expect(friend.locator(".sauda-brief h2")).to_have_text(item)
-    expect(friend.locator("#haggle-problem")).to_contain_text("A shared game")
+    expect(friend.locator("#haggle-problem")).to_contain_text("A friend made no deal")
     assert "seed" not in friend.url  # so that a reload goes on with the friend's game
 
     page.get_by_label("Same item against").select_option("linear")
@@ -187,6 +188,21 @@ def test_the_card_leads_on_to_another_opponent_and_a_friend(open_page):
     expect(page.locator(".sauda-brief h2")).to_have_text(item)
     expect(page.locator("#haggle-badge b")).to_have_text("linear")
     expect(page.locator("#haggle-card")).to_be_hidden()
+    open_page.assert_no_trouble()
+
+
+def test_the_end_is_seen_on_a_phone_and_leads_to_a_new_game_in_the_other_seat(open_page):
+    query = "tab=haggle&task=classic/single_deal&seed=1&against=hidden"
+    page = open_page(width=390, height=844, query=query)
+    page.get_by_role("button", name="Walk away").click()
+    card = page.locator("#haggle-card")
+    for part in (".sauda-took", ".sauda-split", ".sauda-coach", ".sauda-primary"):
+        expect(card.locator(part)).to_be_in_viewport(ratio=1)
+    card.get_by_role("button", name="I sell").click()
+    expect(card).to_be_hidden()
+    brief = page.locator("#haggle-given .sauda-brief")
+    expect(brief).to_contain_text("You sell")
+    expect(brief).to_be_in_viewport(ratio=1)
     open_page.assert_no_trouble()
 
 

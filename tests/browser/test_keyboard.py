@@ -68,6 +68,15 @@ def test_the_last_exchange_of_a_pair_leaves_no_guess_under_the_next_enter(open_p
     expect(page.locator("#spot-verdict")).to_be_empty()
 
 
+def test_a_link_to_another_tab_takes_the_focus_along(open_page):
+    page = open_page()
+    page.get_by_role("link", name="Beat it").first.press("Enter")
+    page.locator("#haggle-chat [data-testid=bot]").first.wait_for()
+    settle(page)
+    inside = "document.activeElement.closest('[role=tabpanel]')?.checkVisibility()"
+    assert page.evaluate(inside)
+
+
 def test_the_first_link_leads_to_the_message_box_and_lists_of_tabs_are_one_stop(open_page):
     page = open_page(tab="Haggle")
     skip = page.locator(".sauda-skip")

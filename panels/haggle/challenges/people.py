@@ -41,6 +41,8 @@ HTML = macros("challenges")
 RANKED = 1000  # people's entries among which a place is told
 MOST_HELD = 50  # tokens of one browser
 PAUSE = 20.0  # seconds between two looks for games that Sauda has yet to play
+TO_FINALE = """() => requestAnimationFrame(() =>
+  document.querySelector('[data-people="last"]')?.scrollIntoView({ block: "nearest" }))"""
 ENTERED = Limiter(ENTRIES_OF_ADDRESS, seconds=ENTRIES_SECONDS)
 
 
@@ -86,6 +88,7 @@ def build(tab: gr.Tab, language: gr.Radio) -> None:
     page.leave.click(screen.on_visit(withdraw), values, left, js=page.reads, **QUIET)
     played = [page.head, page.players, page.tally, page.moves]
     page.players.change(screen.on_visit(let_sauda_play), values, played, **PLAYS)
+    page.head.change(None, None, None, js=TO_FINALE)
 
 
 # The screen -------------------------------------------------------------------------------------
@@ -238,7 +241,9 @@ def result(visit: PeopleVisit) -> Markup:
     game, translate = visit.game, visit.translate
     steps = [] if visit.is_last else [(translate("people_next"), "next", "")]
     press = HAGGLE.press(steps, "", "", translate)
-    shown = card(game, translate, visit.language, press, after_time=True)
+    grade = with_minus_signs(f"{ending.standing_of(game).grade:z.0%}")
+    counts = translate("people_counts", grade=grade)
+    shown = card(game, translate, visit.language, press, counts, after_time=True)
     return shown + revealed(game, translate)
 
 
@@ -348,7 +353,7 @@ def let_sauda_play(screen: PeopleScreen, visit: PeopleVisit) -> Updates:
             return {page.head: verdict, page.players: rows, page.tally: show_tally(translate)}
         sauda = subtab.sauda_at(game.play.seed, translate)
     except ReplyError as error:
-        return screen.refuse(error, visit)
+        return {page.players: trouble(translate_error(error, visit.language, "people_not_now"))}
     caption = translate("people_beside", number=visit.place.number)  # the next one may be on
     standings = rank_standings([ending.standing_of(game), sauda])
     rows = compare(standings, translate, caption)

@@ -5,8 +5,9 @@ from dataclasses import replace
 
 import pytest
 
-from env import Offer, WalkAway, begin, get_task
+from env import Accept, Offer, WalkAway, begin, get_task
 from panels.haggle import callbacks
+from panels.haggle.ending import advice
 from panels.haggle.game_view import IN_ENGLISH, open_moves
 from panels.haggle.opponents import (
     ANY_ITEM,
@@ -164,6 +165,31 @@ def test_a_rematch_on_the_card_is_against_another_opponent_on_the_same_seed(scre
     again = pick("linear")
     assert (again[page.visit].game.opponent, again[page.visit].game.play.seed) == ("linear", 3)
     assert "haggle-card" not in again[page.after]
+
+
+@pytest.mark.parametrize(
+    ("moves", "coach"),
+    [
+        ([WalkAway()], "Taking ₹60 would have won you ₹40."),
+        ([Accept()], "Bid before you accept: the seller’s limit was ₹30, ₹30 lower."),
+        ([Offer(20), Accept()], "Raise more slowly from ₹20: the seller’s limit was ₹30"),
+        ([Offer(40), Accept()], "Open below ₹30: your first bid of ₹40 left"),
+    ],
+)
+def test_the_card_says_in_rupees_what_to_do_better(moves, coach):
+    game = start("classic/single_deal", "", 5)
+    for move in moves:
+        game = game if game.over else answer(game, move)
+    assert coach in advice(game, IN_ENGLISH)
+
+
+def test_the_card_leads_to_a_new_game_in_the_other_seat(screen):
+    page = screen.page
+    over = callbacks.send(screen, visit_to(start("bazaar/sell", "boulware", 3), "bye"))
+    assert {"begin", "seat"} <= pressable(over, page.after)
+    again = callbacks.change_seat(screen, BUY, over[page.visit])[page.visit]
+    assert again.game.you == "buyer"
+    assert callbacks.show_place(screen, again)[page.seat] == BUY
 
 
 def test_a_language_changes_labels_and_no_value(screen):

@@ -150,6 +150,15 @@ def test_a_link_opens_the_same_game_for_a_friend_once_it_is_over(choice):
     assert chosen_opponent(again) == choice[2]
 
 
+@pytest.mark.parametrize(
+    ("won", "told"),
+    [("53", "took 53%"), ("-18", "lost money"), ("none", "no deal"), ("x", "A shared game")],
+)
+def test_a_friend_reads_what_the_sender_won(screen, won, told):
+    opened = open_tab(screen, query=SHARED | {"won": won})
+    assert told in opened[screen.page.moves]
+
+
 def test_every_stage_is_offered_bare_that_was_measured_by_the_rules_of_the_game():
     offered = values(opponent_choices(SELL, ANY_ITEM))
     assert offered[0] == SERVED
