@@ -41,6 +41,9 @@ def answer_of(review: Review, number: int, text: str) -> Choice:
         action = Offer(obs.priced(price_in(text)), extras=frozenset(extras))
     except ValueError as error:
         raise Trouble("say_price") from error
+    if bazaar.is_too_late(obs):
+        price, standing = rupees(action.price), rupees(obs.bid)
+        raise Trouble("rule_late", price=price, standing=standing)
     if is_loss(obs, action):
         raise Trouble("review_beyond", limit=rupees(obs.reservation))
     return review.weigh(number, action)

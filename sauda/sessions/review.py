@@ -46,6 +46,7 @@ from sauda.sessions.bazaar import (
     answer,
     back,
     held_extras,
+    is_too_late,
     limit_with,
     moves_of,
     own_and_theirs,
@@ -200,13 +201,13 @@ def values_at(task_name: str, obs: Observation) -> MoveValues:
 def _weigh(number: int, turn: Turn, values: MoveValues) -> OwnMove:
     """A move in an open market beside the planner's best one and others."""
     obs = turn.observation
-    best = values.best(obs)
     spoken = [
         Offer(int(values.prices[row.argmax()]), values.line(act, obs))
         for act, row in zip(values.acts, values.offers, strict=True)
     ]
     bare = (Offer(int(price)) for price in values.prices)
-    moves = dict.fromkeys((best, Accept(), WalkAway(), *spoken, *bare))
+    offers = () if is_too_late(obs) else (values.best(obs), *spoken, *bare)
+    moves = dict.fromkeys((*offers, Accept(), WalkAway()))
     choices = [Choice(each, values.of(each)) for each in moves if not is_loss(obs, each)]
     choices = [choice for choice in choices if choice.grade > NOTHING / 2]
     choices.sort(key=_grade, reverse=True)
@@ -214,7 +215,12 @@ def _weigh(number: int, turn: Turn, values: MoveValues) -> OwnMove:
 
 
 def value_of(move: Action, values: MoveValues, obs: Observation) -> float:
-    """The planner's value of a move, which it does not have of a price beyond the own limit."""
+    """The planner's value of a move, which it does not have of a price beyond the own limit.
+
+    A price that comes too late is worth what no deal is worth.
+    """
+    if isinstance(move, Offer) and is_too_late(obs):
+        return values.walk
     if isinstance(move, Offer) and is_loss(obs, move):
         return max(-1.0, -abs(obs.reservation - move.price) / obs.table.item.list_price)
     return values.of(move)
@@ -284,6 +290,8 @@ def _ends(position: Game, action: Action, deal: int) -> Iterator[Game]:
 def other_prices(position: Game, extras: Collection[str] = ()) -> list[int]:
     """Whole rupees between the limits for a package that a visitor may be advised to name here."""
     hidden, obs = position.play.state.private, position.observation
+    if is_too_late(obs):
+        return []
     own_prices, their_prices = own_and_theirs(obs)
     if obs.agent == "seller":
         low = max(ceil(obs.reservation), floor(their_prices[-1]) + 1 if their_prices else 1)
