@@ -132,18 +132,22 @@ def compare(
     rows: Sequence[Standing], translate: Translate = IN_ENGLISH, caption: str = ""
 ) -> Markup:
     """Table of everybody's result at the same seed, the best by what time left of it first."""
-    costs = any(f"{row.share:z.0%}" != f"{row.grade:z.0%}" for row in rows)  # a round, and not all
+    # Time takes nothing from a loss, of which the grade is a share of the list price.
+    after = [row.share if row.share < 0 else row.grade for row in rows]
+    costs = any(
+        f"{row.share:z.0%}" != f"{left:z.0%}" for row, left in zip(rows, after, strict=True)
+    )
     names = ("player", "share", *["after"] * costs, "price")
     heads = [translate(f"board_{name}") for name in names]
     you = Markup('<b class="sauda-you">{}</b>').format(translate("board_you"))
     cells = []
-    for row in rows:
+    for row, left in zip(rows, after, strict=True):
         name = you if row.visitor else opponent_name(row.name, translate)
         if not row.visitor and name != row.name:
             name = term(name, row.name)  # its technical name in a tooltip
         price = "–" if row.price is None else rupees(row.price)
         grade = f"{translate('board_grade')} {row.grade:.3f}"
-        parts = (row.share, row.grade) if costs else (row.grade,)
+        parts = (row.share, left) if costs else (left,)
         *share, last = (with_minus_signs(f"{part:z.0%}") for part in parts)
         cells.append((name, *share, term(last, grade), price))
     return table(heads, cells, caption=caption or translate("board"))

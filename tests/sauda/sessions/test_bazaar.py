@@ -269,6 +269,20 @@ def test_paying_an_early_ask_is_the_costliest_move_of_a_game(bought):
     assert weighed.grade == pytest.approx(best)
 
 
+@pytest.mark.parametrize(("seed", "is_gamble"), [(39, True), (22, False)])
+def test_a_costly_bid_that_was_taken_is_a_gamble_where_the_better_one_was_likelier_taken(
+    seed, is_gamble
+):
+    game, share = start("bazaar/people", "", seed), 0.5
+    while not game.over:
+        bid = Offer(round(share * game.observation.table.item.list_price))
+        game, share = answer(game, bid), share + 0.08
+    assert game.play.state.table.past[-1].by == "seller"
+    *_, last = review(game).moves
+    assert last.is_taken
+    assert (last.better.action.price > last.turn.action.price) == is_gamble == last.is_gamble
+
+
 def test_the_parts_of_a_gap_add_up_to_what_a_buyer_that_knows_the_seller_gets_more(bought):
     gap = review(bought).gap
     more = oracle("bazaar/open-3", 7).grade - bought.task.grade(bought.play.state)
