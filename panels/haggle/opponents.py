@@ -24,6 +24,7 @@ from sauda.players import (
     CONSTRAINED,
     PEOPLE,
     SERVED,
+    TUNED,
     buyer_name,
     is_model,
     player_spec,
@@ -154,6 +155,11 @@ def opponent_name(opponent: str, translate: Translate) -> str:
     return name if stage == opponent else translate("how_constrained", stage=name)
 
 
+def about_script(name: str, translate: Translate) -> str:
+    """How a scripted buyer plays, in a few words; "" for any other player."""
+    return translate(f"about_{name}") if name in (*BUYERS, TUNED) else ""
+
+
 def persona_of(opponent: str) -> str:
     """The type of seller that a model plays; "" for a model that buys."""
     return opponent.partition(":")[2]
@@ -197,8 +203,9 @@ def opponent_choices(seat: str, market: str, language: str = ENGLISH) -> Choices
     else:
         return [hidden]
 
-    def labelled(names: Iterable[str]) -> Choices:
-        return [(opponent_name(name, translate), name) for name in names]
+    def labelled(names: Sequence[str]) -> Choices:
+        texts = ((opponent_name(name, translate), about_script(name, translate)) for name in names)
+        return [(": ".join(filter(None, text)), name) for text, name in zip(texts, names, strict=True)]
 
     return [*labelled(language_models), hidden, *labelled(scripts)]
 

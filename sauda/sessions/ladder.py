@@ -60,12 +60,15 @@ def level_of(game: Game) -> Level | None:
 
 
 def person_of(game: Game) -> Level | None:
-    """The level whose person sits across: in a day's bargain one of the seller's own manner."""
+    """The level whose person sits across.
+
+    In a day's bargain it is the one of the seller's own manner that speaks by the same rules: what
+    the others are introduced by, such as a slate or a package, is not in its game.
+    """
     if game.opponent or game.task_name != daily.TASK or game.play.seed not in DAILY:
         return level_of(game)
     manner = game.play.state.private["nature"][-1].seller["stance"].type
-    alike = [level for level in LEVELS if level.manner == manner]
-    return alike[game.play.seed % len(alike)]
+    return next(level for level in LEVELS if (level.task, level.manner) == (daily.TASK, manner))
 
 
 def stars(game: Game) -> int:
