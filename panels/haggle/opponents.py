@@ -160,6 +160,11 @@ def about_script(name: str, translate: Translate) -> str:
     return translate(f"about_{name}") if name in (*BUYERS, TUNED) else ""
 
 
+def _with_manner(name: str, translate: Translate) -> str:
+    """An opponent in words, of a script how it plays, too: "linear: gives in evenly"."""
+    return ": ".join(filter(None, (opponent_name(name, translate), about_script(name, translate))))
+
+
 def persona_of(opponent: str) -> str:
     """The type of seller that a model plays; "" for a model that buys."""
     return opponent.partition(":")[2]
@@ -203,9 +208,8 @@ def opponent_choices(seat: str, market: str, language: str = ENGLISH) -> Choices
     else:
         return [hidden]
 
-    def labelled(names: Sequence[str]) -> Choices:
-        texts = ((opponent_name(name, translate), about_script(name, translate)) for name in names)
-        return [(": ".join(filter(None, text)), name) for text, name in zip(texts, names, strict=True)]
+    def labelled(names: Iterable[str]) -> Choices:
+        return [(_with_manner(name, translate), name) for name in names]
 
     return [*labelled(language_models), hidden, *labelled(scripts)]
 
