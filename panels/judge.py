@@ -161,13 +161,17 @@ def find_round(games: Games, query: Mapping[str, str]) -> tuple[int, int]:
 def _pickers(judged: Artifact, games: Games) -> tuple[gr.Dropdown, gr.Slider]:
     """Which game, and which of its rounds."""
     choices = [
-        (f"{game.why} of {judged.config['episodes']} seeds: {game.wins} rounds won,"
-         f" the control {game.control_wins}", seed)
+        (f"{game.why}: won {game.wins}, control {game.control_wins}", seed)
         for seed, game in games.items()
     ]  # fmt: skip
     with gr.Row(elem_classes="sauda-actions"):
         seed = gr.Dropdown(
-            choices, value=choices[0][1], label="Game", filterable=False, scale=3, min_width=240
+            choices,
+            value=choices[0][1],
+            label=f"Game, of {judged.config['episodes']}: rounds won",
+            filterable=False,
+            scale=3,
+            min_width=240,
         )
         number = gr.Slider(
             1, ROUNDS, value=1, step=1, label="Round (← →)", scale=3, min_width=200,

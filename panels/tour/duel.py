@@ -79,7 +79,7 @@ def draw(
     (instance,) = game.final.private["nature"]
     item, ask = instance.item, game.turns[0].action.price
     return HTML.race(
-        (goods(item.name), rupees(item.list_price), capital(item.name), rupees(ask)),
+        (goods(item.name), rupees(item.list_price), capital(item.name)),
         bubbles(game, SERVED, replies),
         *scale(game),
         f"{share_of(game):.0%}",
