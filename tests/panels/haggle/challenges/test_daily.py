@@ -10,8 +10,9 @@ from urllib.parse import parse_qsl
 import gradio as gr
 import pytest
 
-from env import Accept, Offer, rupees
+from env import Accept, Offer, WalkAway, corpus, market, rupees
 from panels.haggle import callbacks as haggle
+from panels.haggle import result
 from panels.haggle.challenges import daily, people, subtab
 from panels.haggle.challenges.daily import VISITOR, DailyScreen, DailyVisit
 from panels.haggle.challenges.people import PeopleScreen, PeopleVisit, enter, follow
@@ -362,3 +363,15 @@ def test_sauda_stands_beside_a_person_whose_browser_decides_nothing_of_the_tally
     rows = board.pairs(TASK, rules_of(TASK))
     assert [row["sauda"] for row in rows] == [None] * GAMES
     assert "count once Sauda has played" in people.show_tally(translator(ENGLISH))
+
+
+@pytest.mark.parametrize("spoken", [True, False])
+def test_the_end_tells_whether_the_visitor_said_what_moves_the_seller(spoken):
+    game = bargain_of(DAY)
+    key = market.KEYS[game.play.state.private["nature"][-1].seller["stance"].type]
+    words = corpus.buyer_line(key, int(game.observation.ask) - 1, 0.0) if spoken else ""
+    game = answer(answer(game, Offer(round(0.3 * game.observation.ask), words)), WalkAway())
+    shown = str(result.revealed(game, translator(ENGLISH)))
+    assert ("you said that" in shown) == spoken
+    assert ("you did not say that" in shown) != spoken
+    assert ("What did my words change?" in shown) == spoken
