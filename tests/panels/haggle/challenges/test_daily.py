@@ -90,7 +90,7 @@ def test_the_limit_and_the_seed_stay_hidden_until_the_end(screen):
         assert str(visit.game.play.seed) not in texts(updates)
     _, last = said(screen, visit)
     assert sellers_limit() in last[screen.page.result]
-    assert "ranks of this game are open" in last[screen.page.result]
+    assert "Anybody can practise this game" in last[screen.page.result]
 
 
 def test_a_gain_can_be_shared_as_text_with_a_link_and_as_a_picture():
@@ -237,7 +237,7 @@ def test_one_visitor_takes_few_of_the_places_of_a_day(screen, board, monkeypatch
     made_up = [after(screen, over, daily.count_me(screen, True, over)) for _ in range(12)]
     told = [sauda(screen, visit) for visit in made_up]
     assert len(board.grades_of_day(DAY.isoformat())) == daily.PLACES
-    assert "is not counted" in told[-1]
+    assert "so yours does not" in told[-1]
     assert f"of {daily.PLACES}" in sauda(screen, made_up[0])  # who is counted already stays
     other = replace(made_up[-1], address="192.0.2.7")
     assert f"of {daily.PLACES + 1}" in sauda(screen, other)
