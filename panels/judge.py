@@ -11,8 +11,6 @@ import plotly.graph_objects as go
 from markupsafe import Markup
 
 from env import arena
-from env.arena.judge import LIE_PENALTY
-from env.arena.pitch import Claim
 from panels.gpu_arena.view import papers
 from panels.gpu_arena.words import due, job_names
 from panels.measured import FORM, GAIN
@@ -122,7 +120,7 @@ def _rounds(judged: Artifact, tab: gr.Tab) -> None:
         yield from rounds_again(games[chosen])
 
     source = provenance(judged, "the best, the median and the worst game of the adapting advocate")
-    form = HTML.write_a_pitch(arena.LONGEST_MESSAGE, arena.URGENT_WITHIN, LIE_PENALTY)
+    form = HTML.write_a_pitch(arena.LONGEST_MESSAGE, arena.URGENT_WITHIN, arena.LIE_PENALTY)
     offer_again(f"play these {ROUNDS} rounds again, now", play_again, [seed], "judge-rounds")
     address = lay_out_address("judge", PART, ("seed", "round"), tab)
 
@@ -279,16 +277,16 @@ def reasons(lab: str, verdict: Verdict, state: arena.State, jobs: Jobs) -> Marku
     lines = []
     for finding in verdict.findings:
         name, tone = finding.dimension.replace("_", " "), TONES.get(finding.status)
-        points = -LIE_PENALTY if finding.status == "false" else finding.points
+        points = -arena.LIE_PENALTY if finding.status == "false" else finding.points
         about = with_minus_signs(f"{name} {points:+.2f}") if points else name
         other = compared.get((finding.start, finding.end)) if tone else None
         reason = without_ids(finding.reason, jobs).replace(COSTS, "")
         lines.append((tone or "open", about, reason, other))
-    lost = sum(verdict.scores.values()) < LIE_PENALTY * verdict.lies
+    lost = sum(verdict.scores.values()) < arena.LIE_PENALTY * verdict.lies
     return HTML.reasons(lines, lost)
 
 
-def _compared(lab: str, claim: Claim, state: arena.State, jobs: Jobs) -> str:
+def _compared(lab: str, claim: arena.Claim, state: arena.State, jobs: Jobs) -> str:
     """What a claim about a job was compared with, for the own lab with the true figures."""
     if lab != LEARNER:
         return f"{jobs.get(claim.job, 'the job')} alone" if claim.job else COMPARED[claim.kind]

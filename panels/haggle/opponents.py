@@ -58,6 +58,10 @@ MARKETS = (
 )
 ANY_ITEM = "any item"
 MOST_DRAWS = 50 * len(CATALOGUE)  # of seeds until one is about an item; all miss with e**-50
+MANNERS = (  # scripts of which words.csv tells how they play
+    "expert", "wait", "rule_based", "smart", "aggressive", "naive", "boulware", "linear",
+    "conceder", "tit_for_tat", "random", TUNED,
+)  # fmt: skip
 HIDDEN = "hidden"  # a scripted buyer, or a seller type, that the end of the game reveals
 SCRIPTED_BUYERS = (PLANNER, *BUYERS)
 SELLER_MODEL = SEATS["seller"].model
@@ -156,8 +160,8 @@ def opponent_name(opponent: str, translate: Translate) -> str:
 
 
 def about_script(name: str, translate: Translate) -> str:
-    """How a scripted buyer plays, in a few words; "" for any other player."""
-    return translate(f"about_{name}") if name in (*BUYERS, TUNED) else ""
+    """How a script plays, in a few words; "" for any other player."""
+    return translate(f"about_{name}") if name in MANNERS else ""
 
 
 def _with_manner(name: str, translate: Translate) -> str:
