@@ -41,6 +41,7 @@ def build_app() -> gr.Blocks:
                 with gr.Tab(panel.TITLE, id=tab_id(panel)):
                     panel.build()
         app.load(opened, None, [tabs, unknown], **QUIET)
+        tabs.select(None, None, unknown, js="() => ''")  # what was wrong with the link is read
     return app
 
 

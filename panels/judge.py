@@ -12,10 +12,20 @@ from markupsafe import Markup
 
 from env import arena
 from panels.gpu_arena.view import papers
-from panels.gpu_arena.words import job_names
+from panels.gpu_arena.words import due, job_names
 from panels.measured import FORM, GAIN
 from panels.ui.html import macros
-from panels.ui.look import QUIET, heading, line_style, note, style_figure, table, trouble, whiskers
+from panels.ui.look import (
+    QUIET,
+    heading,
+    line_style,
+    note,
+    style_figure,
+    table,
+    trouble,
+    whiskers,
+    with_minus_signs,
+)
 from panels.ui.offers import curve
 from panels.ui.provenance import load_or_say, offer_again, provenance, side_by_side
 from panels.ui.tables import points, with_interval
@@ -60,13 +70,14 @@ LETTERS = "ABCD"  # of the other labs, from lab_1
 LAB = re.compile(r"\blab_\d+\b")
 TONES = {"holds": "good", "outweighed": "good", "false": "bad"}  # of a claim; others stay grey
 COMPARED = {  # what the judge compares a claim about a job with, where it names no job; by its kind
-    "hours_needed": "the hours of each open job, and of all together",
+    "hours_needed": "the hours of each open job",
     "worth": "what each open job pays",
     "worth_without_unit": "what each open job pays",
     "due_round": "the deadline of each open job",
     "rounds_left": "the deadline of each open job",
     "due_soon": "the deadline of each open job",
 }
+COSTS = ", which costs"  # that a false claim does, in the judge's words
 Jobs = Mapping[str, str]  # what the page calls the own lab's jobs, by id
 
 
@@ -109,7 +120,7 @@ def _rounds(judged: Artifact, tab: gr.Tab) -> None:
         yield from rounds_again(games[chosen])
 
     source = provenance(judged, "the best, the median and the worst game of the adapting advocate")
-    form = HTML.write_a_pitch(arena.LONGEST_MESSAGE, arena.URGENT_WITHIN)
+    form = HTML.write_a_pitch(arena.LONGEST_MESSAGE, arena.URGENT_WITHIN, arena.LIE_PENALTY)
     offer_again(f"play these {ROUNDS} rounds again, now", play_again, [seed], "judge-rounds")
     address = lay_out_address("judge", PART, ("seed", "round"), tab)
 
@@ -148,13 +159,17 @@ def find_round(games: Games, query: Mapping[str, str]) -> tuple[int, int]:
 def _pickers(judged: Artifact, games: Games) -> tuple[gr.Dropdown, gr.Slider]:
     """Which game, and which of its rounds."""
     choices = [
-        (f"{game.why} of {judged.config['episodes']} seeds: {game.wins} rounds won,"
-         f" the control {game.control_wins}", seed)
+        (f"{game.why}: won {game.wins}, control {game.control_wins}", seed)
         for seed, game in games.items()
     ]  # fmt: skip
     with gr.Row(elem_classes="sauda-actions"):
         seed = gr.Dropdown(
-            choices, value=choices[0][1], label="Game", filterable=False, scale=3, min_width=240
+            choices,
+            value=choices[0][1],
+            label=f"Game, of {judged.config['episodes']}: rounds won",
+            filterable=False,
+            scale=3,
+            min_width=240,
         )
         number = gr.Slider(
             1, ROUNDS, value=1, step=1, label="Round (← →)", scale=3, min_width=200,
@@ -223,7 +238,7 @@ def card(lab: str, verdict: Verdict, state: arena.State, won: bool, unfolded: bo
     """A pitch with its claims marked, its scores, and the reasons, open where `unfolded`."""
     jobs = job_names(state.private[LEARNER].jobs)
     text = mark(verdict.text, verdict.findings, jobs)
-    why = reasons(lab, verdict, state.market, jobs)
+    why = reasons(lab, verdict, state, jobs)
     return HTML.card(capital(lab_title(lab)), verdict, text, why, won, unfolded)
 
 
@@ -249,22 +264,44 @@ def mark(text: str, findings: Sequence[Row], jobs: Jobs) -> Markup:
     )
 
 
-def reasons(lab: str, verdict: Verdict, market: arena.Market, jobs: Jobs) -> Markup:
-    """Why, one line per claim, with what the judge compared it with."""
+def reasons(lab: str, verdict: Verdict, state: arena.State, jobs: Jobs) -> Markup:
+    """Why, one line per claim, with what the judge compared it with.
+
+    The figures of jobs are told of the own lab alone: those of others stay hidden.
+    """
     compared = {
-        (claim.start, claim.end): f"{jobs.get(claim.job, 'the job')} alone"
-        if claim.job
-        else COMPARED[claim.kind]
-        for claim in arena.claims(market, lab, verdict.text)
+        (claim.start, claim.end): _compared(lab, claim, state, jobs)
+        for claim in arena.claims(state.market, lab, verdict.text)
         if claim.kind in COMPARED
     }
     lines = []
     for finding in verdict.findings:
         name, tone = finding.dimension.replace("_", " "), TONES.get(finding.status)
-        about = f"{name} {finding.points:+.2f}" if finding.points else name
+        points = -arena.LIE_PENALTY if finding.status == "false" else finding.points
+        about = with_minus_signs(f"{name} {points:+.2f}") if points else name
         other = compared.get((finding.start, finding.end)) if tone else None
-        lines.append((tone or "open", about, without_ids(finding.reason, jobs), other))
-    return HTML.reasons(lines)
+        reason = without_ids(finding.reason, jobs).replace(COSTS, "")
+        lines.append((tone or "open", about, reason, other))
+    lost = sum(verdict.scores.values()) < arena.LIE_PENALTY * verdict.lies
+    return HTML.reasons(lines, lost)
+
+
+def _compared(lab: str, claim: arena.Claim, state: arena.State, jobs: Jobs) -> str:
+    """What a claim about a job was compared with, for the own lab with the true figures."""
+    if lab != LEARNER:
+        return f"{jobs.get(claim.job, 'the job')} alone" if claim.job else COMPARED[claim.kind]
+    asked = [job for job in state.seen_by(lab).open_jobs if claim.job in ("", job.job_id)]
+    if claim.kind == "hours_needed":
+        figures = [f"{job.gpu_hours_required} h" for job in asked]
+        left = sum(job.gpu_hours_required - job.on_time - job.late for job in asked)
+        rest = f"; {left} h in all" if len(asked) > 1 else ""
+    else:
+        is_worth, rest = claim.kind.startswith("worth"), ""
+        figures = [
+            f"{job.full_value:.1f} credits" if is_worth else due(job, state.market) for job in asked
+        ]
+    named = [f"{jobs[job.job_id]}: {figure}" for job, figure in zip(asked, figures, strict=True)]
+    return f"{'; '.join(named)}{rest}" if named else "no open job"
 
 
 def trend(game: ShownGame, index: int) -> Markup:
@@ -361,8 +398,8 @@ def own_pitch(seed: int, index: int, text: str) -> Markup:
     if not text:
         return trouble(ValueError("write a pitch first, such as the example"))
     if len(text) > arena.LONGEST_MESSAGE:
-        most = f"a pitch has at most {arena.LONGEST_MESSAGE} characters"
-        return trouble(ValueError(f"{most}, not {len(text)} with the ids of its jobs"))
+        most = f"a pitch has at most {arena.LONGEST_MESSAGE} characters; this one has {len(text)}"
+        return trouble(ValueError(f"{most}, with the id that the judge reads after a job’s name"))
     pitches = {lab: verdict.text for lab, verdict in played.decision.verdicts.items()}
     decision = arena.decide(played.state, pitches | {LEARNER: text})
     own_verdict = Verdict.model_validate(decision.verdicts[LEARNER].as_json())

@@ -19,7 +19,17 @@ from .actions import (
     action_from,
 )
 from .env import ACTIONS_PER_ROUND, SIZES, GpuBudgetNegotiationEnv
-from .judge import HONEST, JUDGE_MEMORY, Decision, award, decide, judge, pitch_of, usual_strategy
+from .judge import (
+    HONEST,
+    JUDGE_MEMORY,
+    LIE_PENALTY,
+    Decision,
+    award,
+    decide,
+    judge,
+    pitch_of,
+    usual_strategy,
+)
 from .labs import (
     CHARACTERS,
     ENERGY_RESERVE,
@@ -33,7 +43,7 @@ from .labs import (
     scripted_lab,
 )
 from .legal import legal_actions, usable_blocks
-from .pitch import DIMENSIONS, URGENT_WITHIN, claims
+from .pitch import DIMENSIONS, URGENT_WITHIN, Claim, claims
 from .planning import (
     LATE,
     Part,

@@ -49,9 +49,9 @@ def top(visit: Visit) -> Markup:
 
 def world_picker(game: ArenaGame) -> Markup:
     """The pickers of the world; the seed is that of the game, not what is typed."""
-    tasks = [(f"{task_title(name)}: {task_about(name)}", name) for name in ARENA_TASKS]
+    tasks = [(task_title(name), name) for name in ARENA_TASKS]
     seed = named_in_address(game).get("seed", "")
-    return HTML.world(tasks, game.task_name, seed)
+    return HTML.world(tasks, game.task_name, seed, task_about(game.task_name))
 
 
 def named_in_address(game: ArenaGame) -> dict[str, str]:

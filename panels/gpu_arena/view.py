@@ -213,19 +213,23 @@ def settlement(game: ArenaGame) -> Markup:
 
 
 def tell_missed(game: ArenaGame) -> str:
-    """The most valuable trade that the lab did not make, in a sentence."""
+    """The most valuable trade that the lab did not make, in a sentence.
+
+    The other lab's character and plans show that it was open: the advice could not know.
+    """
     trade, market = session.best_missed_trade(game), game.play.state.market
     if trade is None:
-        return "No single trade that another lab would have taken was missed."
+        return "With all secrets open, you missed no trade that another lab would have taken."
     gives, gets = (
         [words.goods(market, ids)] if ids else [] for ids in (trade.given, trade.received)
     )
     (gives if trade.payment > 0 else gets).append(f"{abs(trade.payment):.0f} credits")
     lab = words.lab_name(market, trade.lab_id)
     return (
-        f"The best trade you missed: in round {shown_round(trade.round_index)} {lab} would have"
-        f" given {list_names(gets).replace(f'{lab}’s', 'its')} for {list_names(gives)}, worth"
-        f" {trade.gain:+.1f} credits to you."
+        f"With all secrets open, the best trade you missed: in round"
+        f" {shown_round(trade.round_index)} {lab} would have given"
+        f" {list_names(gets).replace(f'{lab}’s', 'its')} for {list_names(gives)}, worth"
+        f" {trade.gain:+.1f} credits to you. What {lab} would take was hidden, from Advice too."
     )
 
 

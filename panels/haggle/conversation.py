@@ -11,6 +11,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
+from math import inf
 from zlib import crc32
 
 from env import (
@@ -18,6 +19,7 @@ from env import (
     Accept,
     EndReason,
     IllegalAction,
+    Observation,
     Offer,
     Table,
     Turn,
@@ -352,8 +354,8 @@ def _last_chance(game: Game, translate: Translate) -> str:
         return ""
     if game.you == "buyer":
         key = "last_bid"
-    else:  # after the buyer's last move no other ask can be taken
-        key = "last_chance" if table.round >= table.rounds else "last_ask"
+    else:
+        key = "last_chance" if bazaar.is_too_late(game.observation) else "last_ask"
     return translate(key, price=rupees(theirs[-1]))
 
 
@@ -483,16 +485,26 @@ def _broken_rule(game: Game, action: Action) -> NoMove | None:
         if not (table.bids if sells else table.asks):
             return NoMove("nothing_yet")
         if not sells and obs.ask > most:
-            return NoMove("rule_budget", price=rupees(obs.ask), most=rupees(most))
+            return _too_much(obs, obs.ask)
     if not isinstance(action, Offer):
         return None
     price = rupees(action.price)
+    if bazaar.is_too_late(obs):
+        return NoMove("rule_late", price=price, standing=rupees(table.bids[-1]))
     if round(action.price, table.decimals) != action.price:
         return NoMove("rule_whole", price=price)
     if sells and table.bids and action.price <= table.bids[-1]:
         return NoMove("rule_bid", price=price, standing=rupees(table.bids[-1]))
     if not sells and action.price > most:
-        return NoMove("rule_budget", price=price, most=rupees(most))
+        return _too_much(obs, action.price, action.extras)
     if not sells and action.price >= obs.ask and not action.extras:
         return NoMove("rule_ask", price=price, standing=rupees(obs.ask))
     return None
+
+
+def _too_much(obs: Observation, price: float, extras: Collection[str] = ()) -> NoMove:
+    """The refusal of a price that a buyer cannot pay, by its limit or a purse below that."""
+    limit, purse = bazaar.limit_with(obs, extras), obs.own.get("purse", inf)
+    if purse < limit:
+        return NoMove("rule_budget", price=rupees(price), most=rupees(purse))
+    return NoMove("rule_limit", price=rupees(price), limit=rupees(limit))

@@ -33,6 +33,7 @@ from panels.ui.html import macros
 from panels.ui.look import as_typed, note, person_line
 from panels.ui.offers import LARGE, Offers, offer_chart
 from panels.ui.provenance import load_or_say
+from panels.ui.terms import term
 from sauda.language.lines import name_in
 from sauda.llm.server import Failed, ModelWorker, Ready, Stage
 from sauda.sessions import ladder, nerves
@@ -248,10 +249,11 @@ def seller_figures() -> dict[str, str] | None:
     return None
 
 
-def _load_status(game: Game, stage: Stage, translate: Translate) -> str:
+def _load_status(game: Game, stage: Stage, translate: Translate) -> Markup | str:
     """Whether the language model can reply, or who plays meanwhile."""
     if isinstance(stage, Ready):
-        return f"{stage.source} · {translate('ready', seconds=f'{stage.seconds:.0f}')}"
+        ready = translate("ready", seconds=f"{stage.seconds:.0f}")
+        return term(translate("is_ready"), f"{stage.source}, {ready}")
     absent = STAND_IN.replace("_", " ") if sells(game) else translate("own_seller")
     if isinstance(stage, Failed):
         return translate("failed", reason=stage.reason, name=absent)

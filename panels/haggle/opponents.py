@@ -25,6 +25,7 @@ from sauda.players import (
     CONSTRAINED,
     PEOPLE,
     SERVED,
+    TUNED,
     buyer_name,
     is_model,
     player_spec,
@@ -58,6 +59,10 @@ MARKETS = (
 )
 ANY_ITEM = "any item"
 MOST_DRAWS = 50 * len(CATALOGUE)  # of seeds until one is about an item; all miss with e**-50
+MANNERS = (  # scripts of which words.csv tells how they play
+    "expert", "wait", "rule_based", "smart", "aggressive", "naive", "boulware", "linear",
+    "conceder", "tit_for_tat", "random", TUNED,
+)  # fmt: skip
 SCRIPTED_BUYERS = (PLANNER, *BUYERS)
 SELLER_MODEL = SEATS["seller"].model
 SELLER_MODELS = tuple(f"{SELLER_MODEL}:{persona}" for persona in PERSONAS)
@@ -154,6 +159,16 @@ def opponent_name(opponent: str, translate: Translate) -> str:
     return name if stage == opponent else translate("how_constrained", stage=name)
 
 
+def about_script(name: str, translate: Translate) -> str:
+    """How a script plays, in a few words; "" for any other player."""
+    return translate(f"about_{name}") if name in MANNERS else ""
+
+
+def _with_manner(name: str, translate: Translate) -> str:
+    """An opponent in words, of a script how it plays, too: "linear: gives in evenly"."""
+    return ": ".join(filter(None, (opponent_name(name, translate), about_script(name, translate))))
+
+
 def persona_of(opponent: str) -> str:
     """The type of seller that a model plays; "" for a model that buys."""
     return opponent.partition(":")[2]
@@ -198,7 +213,7 @@ def opponent_choices(seat: str, market: str, language: str = ENGLISH) -> Choices
         return [hidden]
 
     def labelled(names: Iterable[str]) -> Choices:
-        return [(opponent_name(name, translate), name) for name in names]
+        return [(_with_manner(name, translate), name) for name in names]
 
     return [*labelled(language_models), hidden, *labelled(scripts)]
 

@@ -9,6 +9,7 @@ from env import (
     Episode,
     Task,
     bonus,
+    ear,
     market,
     rupees,
     shares,
@@ -16,7 +17,7 @@ from env import (
 from panels.haggle import ending
 from panels.haggle.conversation import chart_words, ending_of, with_extras
 from panels.haggle.game_view import HTML, IN_ENGLISH, chart, extras_sold, limits, most_bonus, sells
-from panels.haggle.opponents import BUY, SELL, chosen_opponent, opponent_name
+from panels.haggle.opponents import BUY, SELL, about_script, chosen_opponent, opponent_name
 from panels.haggle.words import ENGLISH, Translate
 from panels.site.card import AGAINST, NO_DEAL, SEED, TASK, WON
 from panels.ui.look import code, folded, note, short_seed, table, with_minus_signs
@@ -110,9 +111,11 @@ def _deals_table(played: Episode, translate: Translate, language: str) -> Markup
 
 
 def seller_line(played: Episode, translate: Translate = IN_ENGLISH) -> Markup:
-    """The seller's type and hidden facts, and what would have moved it."""
+    """The seller's type and hidden facts, what moves it, and whether the buyer said that."""
     stance = played.final.private["nature"][-1].seller["stance"]
-    return HTML.seller(stance, market.KEYS[stance.type], translate)
+    key, moves = market.KEYS[stance.type], played.final.table.moves
+    acts = {ear.act_in(m.action.message)[0] for m in moves if m.agent == "buyer"}
+    return HTML.seller(stance, key, key in acts, translate)
 
 
 def oracle_line(task: Task, played: Episode, translate: Translate = IN_ENGLISH) -> Markup:
@@ -121,9 +124,12 @@ def oracle_line(task: Task, played: Episode, translate: Translate = IN_ENGLISH) 
 
 
 def revealed(game: Game, translate: Translate) -> Markup:
-    """What a finished game hid of its seller, and the best response to it."""
+    """What a finished game hid of its seller, what the words changed, and the best response."""
     played = bazaar.as_episode(game)
-    return seller_line(played, translate) + oracle_line(game.task, played, translate)
+    parts = [seller_line(played, translate)]
+    if effect := effect_of_words(game, translate):
+        parts.append(_paragraph(effect))
+    return Markup("").join([*parts, oracle_line(game.task, played, translate)])
 
 
 # The leaderboard ----------------------------------------------------------------------------------
@@ -133,18 +139,22 @@ def compare(
     rows: Sequence[Standing], translate: Translate = IN_ENGLISH, caption: str = ""
 ) -> Markup:
     """Table of everybody's result at the same seed, the best by what time left of it first."""
-    costs = any(f"{row.share:z.0%}" != f"{row.grade:z.0%}" for row in rows)  # a round, and not all
+    # Time takes nothing from a loss, of which the grade is a share of the list price.
+    after = [row.share if row.share < 0 else row.grade for row in rows]
+    costs = any(
+        f"{row.share:z.0%}" != f"{left:z.0%}" for row, left in zip(rows, after, strict=True)
+    )
     names = ("player", "share", *["after"] * costs, "price")
     heads = [translate(f"board_{name}") for name in names]
     you = Markup('<b class="sauda-you">{}</b>').format(translate("board_you"))
     cells = []
-    for row in rows:
+    for row, left in zip(rows, after, strict=True):
         name = you if row.visitor else opponent_name(row.name, translate)
-        if not row.visitor and name != row.name:
-            name = term(name, row.name)  # its technical name in a tooltip
+        if about := "" if row.visitor else about_script(row.name, translate) or row.name:
+            name = term(name, about)  # how it plays, or its technical name, in a tooltip
         price = "–" if row.price is None else rupees(row.price)
         grade = f"{translate('board_grade')} {row.grade:.3f}"
-        parts = (row.share, row.grade) if costs else (row.grade,)
+        parts = (row.share, left) if costs else (left,)
         *share, last = (with_minus_signs(f"{part:z.0%}") for part in parts)
         cells.append((name, *share, term(last, grade), price))
     return table(heads, cells, caption=caption or translate("board"))

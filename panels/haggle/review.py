@@ -1,23 +1,34 @@
 """The review of a finished game: its board move by move, a question about each move, the answer."""
 
+from collections.abc import Iterator
 from dataclasses import asdict, replace
 
 from markupsafe import Markup
 
-from env import IllegalAction, Offer, corpus, ear, rupees
+from env import IllegalAction, Offer, WalkAway, corpus, ear, rupees, zopa_width
 from env.language.money import price as price_in
 from panels.haggle.conversation import tell_move
-from panels.haggle.game_view import HTML, chart
+from panels.haggle.game_view import HTML, chart, limits
 from panels.haggle.opponents import model_name
 from panels.haggle.words import ENGLISH, Translate, Trouble
 from panels.ui.look import note, with_minus_signs
 from panels.ui.offers import SMALL
 from panels.ui.provenance import missing
+from sauda.language.spoken import is_last
 from sauda.policies.values import difficulty
 from sauda.records.kinds import ArtifactError
 from sauda.sessions import bazaar, nerves
 from sauda.sessions.bazaar import Action, Game
-from sauda.sessions.review import Choice, OwnMove, Review, is_loss, is_planned, is_recorded
+from sauda.sessions.review import (
+    LEAST_COST,
+    Choice,
+    Gap,
+    OwnMove,
+    Review,
+    is_loss,
+    is_planned,
+    is_recorded,
+)
 
 
 def is_reviewed(game: Game) -> bool:
@@ -41,6 +52,9 @@ def answer_of(review: Review, number: int, text: str) -> Choice:
         action = Offer(obs.priced(price_in(text)), extras=frozenset(extras))
     except ValueError as error:
         raise Trouble("say_price") from error
+    if bazaar.is_too_late(obs):
+        price, standing = rupees(action.price), rupees(obs.bid)
+        raise Trouble("rule_late", price=price, standing=standing)
     if is_loss(obs, action):
         raise Trouble("review_beyond", limit=rupees(obs.reservation))
     return review.weigh(number, action)
@@ -65,6 +79,7 @@ def show_review(
             tell_move(own_move.turn, translate),
             _kind(own_move, review),
             _points(-own_move.cost),
+            own_move.is_gamble,
         )
         for own_move in review.moves
     ]
@@ -72,15 +87,13 @@ def show_review(
     board = chart(bazaar.back(game, number), SMALL, translate)
     question = HTML.review_question(
         number, rows[number][1], board, _choices(move, answer, translate, language),
-        _reply(move, answer, translate, language), _points(move.grade), problem, later[:1],
-        translate,
+        [*_reply(review, move, answer, bool(later), translate, language)], problem,
+        later[:1], translate,
     )  # fmt: skip
-    verdict = _verdict(review, translate, language)
+    judged = translate("review_judged") if is_planned(game) else ""
+    verdict, notes = _verdict(review, translate, language), _notes(review, translate, language)
     return HTML.review_section(
-        HTML.review(
-            verdict, rows, number, question, _notes(review, translate, language), translate
-        ),
-        translate,
+        HTML.review(judged, verdict, rows, number, question, notes, translate), translate
     )
 
 
@@ -104,12 +117,19 @@ def _choices(
     return [
         (
             _tell(choice.action, move, translate, language),
-            "" if answer is None else _points(choice.grade),
+            "" if answer is None else _worth(choice, move, translate),
             choice is answer,
             choice is move.better,
         )
         for choice in choices
     ]
+
+
+def _worth(choice: Choice, move: OwnMove, translate: Translate) -> str:
+    """What a choice is worth; of leaving, where a planner weighed it, in which games."""
+    is_leaving = move.reasons is not None and isinstance(choice.action, WalkAway)
+    key = "review_points_walk" if is_leaving and choice.grade > 0 else "review_points"
+    return translate(key, points=_points(choice.grade))
 
 
 def _tell(action: Action, move: OwnMove, translate: Translate, language: str) -> str:
@@ -124,15 +144,72 @@ def _tell(action: Action, move: OwnMove, translate: Translate, language: str) ->
     return f"{phrase} “{words}”"
 
 
-def _reply(move: OwnMove, answer: Choice | None, translate: Translate, language: str) -> str:
-    """How good the answer was, and what was best; "" before there is one."""
+def _reply(
+    review: Review,
+    move: OwnMove,
+    answer: Choice | None,
+    goes_on: bool,
+    translate: Translate,
+    language: str,
+) -> Iterator[str]:
+    """Lines on how good the answer was, what was best and why; none before there is one.
+
+    Where no move was better, what could be known of one that ended the game without a deal.
+    """
+    phrase = tell_move(move.turn, translate)
     if answer is None:
-        return ""
+        if not move.choices:
+            yield from _no_deal(review.game, move, translate)
+        return
     best = move.better or answer
     key = "right" if answer.grade >= best.grade else "worse"
     if key == "worse" and answer.grade > move.grade:
         key = "closer"
-    return f"{translate(f'review_{key}')} {_advice(best, move, translate, language)}"
+    played = translate("review_own", said=phrase, points=_points(move.grade))
+    yield f"{translate(f'review_{key}')} {played}"
+    yield _advice(best, move, translate, language)
+    yield from _reasons(move, best, phrase, translate, language)
+    yield from _no_deal(review.game, move, translate)
+    if not goes_on:
+        yield translate("review_done")
+
+
+def _reasons(
+    move: OwnMove, best: Choice, phrase: str, translate: Translate, language: str
+) -> Iterator[str]:
+    """Why a planner has another move for better: what follows each at once, and what words add."""
+    reasons, obs = move.reasons, move.turn.observation
+    if reasons is None or not move.cost:
+        return
+    if move.is_taken:
+        yield translate("review_gamble" if move.is_gamble else "review_gave")
+    key = "review_after_last" if obs.agent == "buyer" and is_last(obs.table) else "review_after"
+    better = tell_move(replace(move.turn, action=best.action), translate)
+    if better == phrase:
+        better = _tell(best.action, move, translate, language)
+    for named, after in ((phrase, reasons.after), (better, reasons.after_best)):
+        if after is not None:
+            chances = {"takes": _points(after.takes), "leaves": _points(after.leaves)}
+            yield translate(key, move=named, **chances)
+    after, best_after = reasons.after, reasons.after_best
+    if after and after.is_small and not (best_after and best_after.is_small):
+        yield translate("review_small")
+    silent = replace(best.action, message="")
+    without = next((each for each in move.others if each.action == silent), best)
+    if best.grade - without.grade >= LEAST_COST:
+        yield translate("review_words", points=_points(best.grade - without.grade))
+
+
+def _no_deal(game: Game, move: OwnMove, translate: Translate) -> Iterator[str]:
+    """How often no price suits both sides where that made leaving, or a late price, worth much."""
+    actions = [move.turn.action, *(choice.action for choice in move.others[:1])]
+    is_late = bazaar.is_too_late(move.turn.observation) and isinstance(actions[0], Offer)
+    is_leaving = any(isinstance(action, WalkAway) for action in actions)
+    if move.reasons is None or not (is_late or is_leaving):
+        return
+    line = translate("review_no_deal", none=_points(move.reasons.no_deal))
+    width = zopa_width(*limits(game)[::-1])
+    yield f"{line} {translate('review_was_deal', width=rupees(width))}" if width else line
 
 
 def _advice(best: Choice, move: OwnMove, translate: Translate, language: str) -> str:
@@ -159,18 +236,32 @@ def _verdict(review: Review, translate: Translate, language: str) -> str:
 def _notes(review: Review, translate: Translate, language: str) -> list[Markup | str]:
     """Where the points went, how the review was made, how hard the game was."""
     game, parts = review.game, []
-    missed = asdict(review.gap) if review.gap else {}
-    if sum(missed.values()) > 0:
-        points = {name: round(100 * share) for name, share in missed.items()}
-        points["every"] = sum(points.values())  # of what is shown, so that it adds up
-        shown = {name: with_minus_signs(f"{number}") for name, number in points.items()}
-        parts.append(note(translate("review_gap", **shown)))
+    if review.gap and (gap := _gap(review, review.gap, translate)):
+        parts.append(note(gap))
     name = model_name(game.opponent, translate) if is_recorded(game) else ""
     key = "planned" if is_planned(game) else "stood_in" if name else "searched"
     parts.append(note(translate(f"review_{key}", name=name)))
     if game.play.state.table.deals > 1:
         parts.append(note(translate("review_deals")))
     return [*parts, _difficulty(game, translate, language)] if review.gap else parts
+
+
+def _gap(review: Review, gap: Gap, translate: Translate) -> str:
+    """What the visitor missed in whole points, which add up to what is shown; "" for nothing."""
+    grade = review.game.task.grade(review.game.play.state)
+    points = {
+        "made": round(100 * grade),
+        "informed": round(100 * (grade + sum(asdict(gap).values()))),
+        "control": round(100 * gap.control),
+        "inference": round(100 * gap.inference),
+    }
+    points["every"] = points["informed"] - points["made"]
+    points["unknown"] = points["every"] - points["control"] - points["inference"]
+    if points["every"] <= 0:
+        return ""
+    shown = {name: with_minus_signs(f"{number}") for name, number in points.items()}
+    loss = f" {translate('review_loss')}" if grade < 0 else ""
+    return translate("review_gap", **shown) + loss
 
 
 def _difficulty(game: Game, translate: Translate, language: str) -> Markup:

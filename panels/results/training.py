@@ -122,7 +122,7 @@ def gain_figure(comparison: Artifact) -> go.Figure:
     """All gains on the first of the market's tasks: over the base, and of each step of training."""
     task, whole = market_tasks(comparison)[0], whole_gains(comparison)
     rows = [
-        WhiskerRow("Sauda, less the untrained base", gain.interval, gain.role)
+        WhiskerRow("Sauda, over the base", gain.interval, gain.role)
         for gain in filter(None, [whole.get(task)])
     ] + [
         WhiskerRow(capital(name), gain.interval, series_role(gain.after))

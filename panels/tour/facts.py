@@ -31,6 +31,7 @@ from sauda.players import (
     AUTARKY,
     BASE,
     BAYESIAN,
+    CONSTRAINED,
     LAB,
     LEAVE,
     LISTENER,
@@ -48,6 +49,7 @@ MARKET = duel.TASK  # of the Tour's figures
 PERCENT = "z.0%"  # of grades: the share of the best outcome that a game allows
 SMOOTHING = 0.8  # of the loss
 DRAWN = 500  # most steps in the chart, which is about as many pixels wide
+HELD = f"{BASE}+{CONSTRAINED}"  # the base that can make legal moves alone
 WORDS = ("open-3", "all")  # market and games of the sentence about words
 REINFORCED = ("grpo", "dpo")  # methods that go on from a stage which copies a planner
 OPENINGS = ("concedes evenly", "opens absurdly")  # sellers of the finding about opening prices
@@ -78,7 +80,8 @@ def in_short(runs: Sequence[Artifact]) -> str:
         fault = f"artifacts/{comparison.file} lacks {', '.join(missing)} on {MARKET}"
         raise ArtifactError(fault, entry(comparison.file).command)
     before, after = rows[BASE], rows[SERVED]
-    return SAY.in_short(model, minutes, machines, dollars, month, before, after)
+    held = rows.get(HELD)
+    return SAY.in_short(model, minutes, machines, dollars, month, before, after, held)
 
 
 def curve(runs: Sequence[Artifact], comparison: Artifact) -> go.Figure:
@@ -220,7 +223,11 @@ def findings(comparison: Artifact, worth: Artifact, manners: Artifact) -> list[F
         Finding(
             f"Copying a planner took it from {of_thousand(rows[BASE].grade.mean)} to"
             f" {of_thousand(rows[SERVED].grade.mean)}",
-            [_bar("untrained", rows[BASE].grade), _bar("after it", rows[SERVED].grade)],
+            [
+                _bar("untrained", rows[BASE].grade),
+                *(_bar(policy_label(name), rows[name].grade) for name in (HELD,) if name in rows),
+                _bar("after it", rows[SERVED].grade),
+            ],
             f"n = {rows[SERVED].n:,} games that it never trained on",
             "?tab=results&part=training",
         ),

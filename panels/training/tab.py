@@ -60,6 +60,7 @@ TITLE = "Training"
 RUNS = "runs"  # id of the sub-tab
 LAB_TASK = "arena/market_round"  # on which gains of labs are told
 RENTED = "cpu-basic"  # the Hub's machine with as many cores as ours
+FORMER_RULES = "not measured: it learnt the rules of an earlier market"  # in place of a gain
 SAMPLE = 20  # training episodes that are played again
 
 # All runs -----------------------------------------------------------------------------------------
@@ -82,7 +83,7 @@ def describe_run(run: Artifact) -> dict[str, object]:
     log, data = recorded(run), run.data
     stage = f"{BASE}+{Path(run.file).stem}"
     tasks = MEASURED.get(stage, () if log.game == "bazaar" else (LAB_TASK,))
-    task, gain = next(iter(tasks), ""), "not recorded yet" if tasks else "its market is gone"
+    task, gain = next(iter(tasks), ""), "not recorded yet" if tasks else FORMER_RULES
     for artifact in filter(None, (load_or_say(file)[0] for file in (FILE, LAB_FILE))):
         row = rows_by_policy(artifact, task).get(stage)
         if row is not None and (paired := row.grade.paired()) is not None:

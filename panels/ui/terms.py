@@ -36,6 +36,9 @@ TERMS: Mapping[str, str] = {
     "GRPO": "group relative policy optimization: of several tries, the better ones are reinforced",
     "DPO": "direct preference optimization: the model learns which of two replies is better",
     "PPO": "proximal policy optimization: reinforcement learning in small, bounded steps",
+    "boulware": "holds firm and gives in late",
+    "conceder": "gives in early",
+    "tit for tat": "moves as far as the other side did",
     "KL": "Kullback-Leibler divergence: how far two distributions lie apart",
 }
 _ROUND = re.compile(r"\b((?:end of|in) round) (\d+)\b")

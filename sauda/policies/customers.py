@@ -83,17 +83,31 @@ def believe(obs: Observation, reads: bool = True) -> Belief:
     lines = [move.action.message for move in obs.table.moves]
     rounds = zip(lines[::2], seen.table.bids, lines[1::2], seen.table.asks[1:], strict=True)
     for t, (pleading, bid, message, answer) in enumerate(rounds, 1):
-        plea = customers.plea_in(pleading)
-        gained, more = customers.effect(s, plea, belief.said)
-        belief.mood, belief.temper = belief.mood + gained, belief.temper + more
-        belief.said |= {plea}
-        belief.course = rules.after_bid(belief.course, s.anchor, ask, bid, t == 1)
+        _ask(belief, ask, bid, pleading, t == 1)
         log = log + people.of_answer(belief, ask, answer, t == 1)
         ask = answer
         if reads:
             log = log + np.log(of_words(belief, obs, message, answer) + people.SLIP)
     belief.weights = as_weights(log)
     return belief
+
+
+def _ask(belief: Belief, answered: Any, price: float, pleading: str, first: bool) -> None:
+    """Carry `belief` on by an ask, at a price in the mirror, to a bid that it answers."""
+    plea = customers.plea_in(pleading)
+    gained, more = customers.effect(belief.sellers, plea, belief.said)
+    belief.mood, belief.temper = belief.mood + gained, belief.temper + more
+    belief.said |= {plea}
+    course, anchor = belief.course, belief.sellers.anchor
+    belief.course = rules.after_bid(course, anchor, answered, price, first)
+
+
+def after_offer(belief: Belief, ask: Offer, obs: Observation) -> tuple[Belief, Any]:
+    """The belief once the seller has made this ask, and in the mirror the bid that it answers."""
+    after, first = replace(belief), not obs.table.bids
+    answered = belief.sellers.opening if first else across(obs).ask
+    _ask(after, answered, flip(obs, ask.price), ask.message, first)
+    return after, answered
 
 
 def of_words(belief: Belief, obs: Observation, message: str, ask: float) -> np.ndarray:

@@ -146,6 +146,26 @@ def believe(obs: Observation, reads: bool = True, read: Reader = ear.hear) -> Be
     return Belief(s, as_weights(log), mood, temper, acts, frozenset(by_topic))
 
 
+EARLY = (0.1, 0.3, 0.5, 0.7, 0.9)  # draws by which an ask is early or late
+
+
+def chances_after(belief: Belief, bid: Offer, obs: Observation) -> tuple[np.ndarray, np.ndarray]:
+    """The chance that each seller takes this bid at once, and that it leaves if it does not."""
+    s, bids, t = belief.sellers, obs.table.bids, obs.round + 1
+    before = max(bids, default=rules.LOW_BID * s.opening)
+    best = max(bid.price, *bids, 0)
+    _, gain, more, _ = weigh_act(s, t, best, bid.message, belief.said, obs)
+    mood, temper = np.clip(belief.mood + gain, *rules.MOOD), belief.temper + more
+    soft = rules.softness(rules.rises_in((*bids, bid.price), s.opening))
+    takes, leaves = [], []
+    for early in EARLY:
+        ask = np.maximum(np.minimum(obs.ask, rules.ask_at(s, t, best, early)), best + 1)
+        least = rules.threshold(s, soft, ask, mood)
+        takes.append(best >= np.minimum(least, obs.ask))
+        leaves.append(rules.hazard(s, t, best, before, least, mood, temper))
+    return np.mean(takes, axis=0), np.mean(leaves, axis=0)
+
+
 def as_weights(log: np.ndarray) -> np.ndarray:
     """The weights of a sample, which add up to 1, by its log-likelihoods."""
     weights = np.exp(log - log.max())

@@ -6,7 +6,7 @@ What is read and what is said can be switched off, one by one.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
@@ -87,12 +87,7 @@ def believe(obs: Observation, reads: bool = True, read: Reader = ear.hear) -> Be
     for move in table.moves:
         if move.agent == "buyer":
             t += 1
-            belief.course = rules.after_bid(belief.course, s.anchor, ask, move.action.price, t == 1)
-            act, gain, more, holds = weigh_act(
-                s, t, belief.course.best, move.action.message, belief.said, obs
-            )
-            belief.said |= {act} - {""}
-            belief.mood, belief.temper = belief.mood + gain, belief.temper + more
+            act, gain, holds = _bid(belief, t, ask, move.action, obs)
             continue
         if t:
             log = log + of_answer(belief, ask, move.action.price, t == 1)
@@ -110,14 +105,38 @@ def believe(obs: Observation, reads: bool = True, read: Reader = ear.hear) -> Be
     return belief
 
 
-def of_answer(belief: Belief, ask: float, after: float, first: bool) -> np.ndarray:
-    """The log-likelihood of an ask `after` the last bid, which was not taken."""
+def _bid(belief: Belief, t: int, ask: float, bid: Offer, obs: Observation) -> tuple[str, Any, Any]:
+    """Carry `belief` on by bid number `t`: its act, what that adds to moods, whether it holds."""
+    s = belief.sellers
+    belief.course = rules.after_bid(belief.course, s.anchor, ask, bid.price, t == 1)
+    act, gain, more, holds = weigh_act(s, t, belief.course.best, bid.message, belief.said, obs)
+    belief.said |= {act} - {""}
+    belief.mood, belief.temper = belief.mood + gain, belief.temper + more
+    return act, gain, holds
+
+
+def chances(belief: Belief, ask: Any, first: bool) -> tuple[np.ndarray, np.ndarray]:
+    """The chance that each seller takes the last bid, and that it leaves if it does not."""
     s, course = belief.sellers, belief.course
     mood, wide = np.clip(belief.mood, *market.MOOD), rules.NOISE * s.list_price
     least = rules.threshold(s, ask, course, mood)
     taken = np.clip((course.best - least + wide) / (2 * wide), 0, 1)
     taken = np.where(course.best < s.reservation, 0, taken)
-    stays = 1 - rules.hazard(s, course, first, mood, belief.temper)
+    return taken, rules.hazard(s, course, first, mood, belief.temper)
+
+
+def after_offer(belief: Belief, bid: Offer, obs: Observation) -> tuple[Belief, float]:
+    """The belief once the buyer has made this bid, and the ask that it answers."""
+    after = replace(belief)
+    _bid(after, obs.round + 1, obs.ask, bid, obs)
+    return after, obs.ask
+
+
+def of_answer(belief: Belief, ask: float, after: float, first: bool) -> np.ndarray:
+    """The log-likelihood of an ask `after` the last bid, which was not taken."""
+    s, course = belief.sellers, belief.course
+    taken, leaves = chances(belief, ask, first)
+    stays = 1 - leaves
     gives = rules.chance_to_give(s, course)
     wanted = rules.rounded(s, ask, rules.wish(s, ask, course, first), course.best)
     off = (wanted - after) / max(s.unit, NEAR * s.list_price)

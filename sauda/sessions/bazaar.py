@@ -340,6 +340,8 @@ def quick_moves(obs: Observation) -> tuple[Quick, Quick, Quick, Quick]:
 
 def _legal(obs: Observation, price: float) -> Offer | None:
     """The nearest price without a loss to the visitor and not behind its last one; None if none."""
+    if is_too_late(obs):
+        return None
     price = round(price) if price >= 20 else obs.priced(price)  # people name whole rupees
     if obs.agent == "seller":
         price, asks = max(price, obs.priced(obs.reservation)), obs.table.asks
@@ -347,6 +349,15 @@ def _legal(obs: Observation, price: float) -> Offer | None:
     price = min(price, obs.budget)
     extras = held_extras(obs)
     return Offer(price, extras=extras) if (obs.bid or 0) < price < obs.ask else None
+
+
+def is_too_late(obs: Observation) -> bool:
+    """Whether nobody can take another price of the player: a seller's, after the last bid.
+
+    The rules let the seller name one, which ends the deal like walking away.
+    """
+    table = obs.table
+    return obs.agent == "seller" and bool(table.bids) and table.round >= table.rounds
 
 
 LOWEST_SHARE = {"seller": 1 / 5, "buyer": 1 / 10}  # of the lower standing offer; see `is_far_off`

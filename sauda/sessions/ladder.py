@@ -71,12 +71,15 @@ def level_of(game: Game) -> Level | None:
 
 @lru_cache(maxsize=1024)  # a day's seller is drawn for it
 def person_at(task_name: str, seed: int, opponent: str = "") -> Level | None:
-    """The level whose person sits across: in a day's bargain one of the seller's own manner."""
+    """The level whose person sits across.
+
+    In a day's bargain it is the one of the seller's own manner that speaks by the same rules: what
+    the others are introduced by, such as a slate or a package, is not in its game.
+    """
     if opponent or task_name != daily.TASK or seed not in DAILY:
         return level_at(task_name, seed, opponent)
     manner = seller_type(get_task(task_name), seed)
-    alike = [level for level in LEVELS if level.manner == manner]
-    return alike[seed % len(alike)]
+    return next(level for level in LEVELS if (level.task, level.manner) == (daily.TASK, manner))
 
 
 def person_of(game: Game) -> Level | None:

@@ -1,16 +1,59 @@
-"""How near a seller is to leaving, as a careful reader of the game could know; and why it left.
+"""How near the other side is to taking a price or leaving, as a careful reader could know.
 
-The chance is that of the market's own rule, averaged over the sellers that the prices and words so
-far leave possible. The seller's hidden numbers are not read.
+And why a seller left. A chance is that of the market's own rule, averaged over the players across
+that the prices and words so far leave possible. Their hidden numbers are not read.
 """
 
-from env import Offer, WalkAway, corpus, speech
+from dataclasses import dataclass
+
+from env import Observation, Offer, WalkAway, corpus, speech
 from env import people as rules
+from sauda.players import CUSTOMERS
+from sauda.policies import customers, listener, people
 from sauda.policies.people import Belief, believe
 from sauda.sessions.bazaar import Game
 
 TASK = rules.TASKS[0].name
+AnyBelief = Belief | listener.Belief  # in the markets like people, or in the open ones
 CALM, TENSE = 0.1, rules.WARNS  # chances to leave: below the first calm, from the second tense
+
+
+@dataclass(frozen=True)
+class Outlook:
+    """What the other side does at once after a price: chances in [0, 1], by a belief."""
+
+    takes: float
+    leaves: float
+    is_small: bool = False  # whether so small a step tries its patience
+
+
+def believe_at(task_name: str, obs: Observation) -> AnyBelief:
+    """The belief of a player that has seen the table in the market of a task."""
+    if task_name == CUSTOMERS:
+        return customers.believe(obs)
+    return (people if task_name == TASK else listener).believe(obs)
+
+
+def outlook(task_name: str, belief: AnyBelief, obs: Observation, offer: Offer) -> Outlook:
+    """What follows `offer` at once."""
+    first = not (obs.table.asks if obs.agent == "seller" else obs.table.bids)
+    if isinstance(belief, Belief):
+        market = customers if task_name == CUSTOMERS else people
+        after, answered = market.after_offer(belief, offer, obs)
+        takes, leaves = people.chances(after, answered, first)
+        is_small = not first and float(after.course.rise) < rules.SMALL
+    else:
+        takes, leaves = listener.chances_after(belief, offer, obs)
+        is_small = False
+    chances = (takes, (1 - takes) * leaves)
+    return Outlook(*(float((belief.weights * chance).sum()) for chance in chances), is_small)
+
+
+def chance_of_no_deal(belief: AnyBelief, obs: Observation) -> float:
+    """The chance that no price serves both sides, by a `belief`."""
+    limit = obs.reservation
+    limit = customers.flip(obs, limit) if obs.agent == "seller" else limit
+    return float(belief.weights[limit <= belief.sellers.reservation].sum())
 
 
 def can_leave(game: Game) -> bool:

@@ -12,7 +12,7 @@ names a price beyond the visitor's own limit, and none takes an own price back.
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from itertools import count
+from itertools import count, repeat
 from math import ceil, floor, inf
 
 from env import (
@@ -36,9 +36,10 @@ from sauda.games.bazaar_columns import PLANNED
 from sauda.players import CUSTOMERS, PEOPLE
 from sauda.policies import customers, people
 from sauda.policies.arena import play_all_seeing
-from sauda.policies.listener import NOTHING, Listener, MoveValues, believe
+from sauda.policies.listener import NOTHING, Listener, MoveValues
 from sauda.policies.values import play_informed, split_game
 from sauda.records.seeds import deal_at
+from sauda.sessions import nerves
 from sauda.sessions.bazaar import (
     STAND_IN,
     Action,
@@ -46,11 +47,13 @@ from sauda.sessions.bazaar import (
     answer,
     back,
     held_extras,
+    is_too_late,
     limit_with,
     moves_of,
     own_and_theirs,
     play_on,
 )
+from sauda.sessions.nerves import Outlook
 
 PRICES = 24  # other prices that are tried before each move, between the two limits
 DIGITS = 9  # decimals of a difference of grades
@@ -72,6 +75,16 @@ class Choice:
 
 
 @dataclass(frozen=True)
+class Reasons:
+    """What could be known at a move: what follows it, and the best one, at once; see `nerves`."""
+
+    after: Outlook | None  # of a price
+    after_best: Outlook | None
+    no_deal: float  # the chance that no price serves both sides
+    is_taken: bool  # whether the other side did take the price
+
+
+@dataclass(frozen=True)
 class OwnMove:
     """One of the visitor's moves, the grade to expect of it, and other moves, the best first."""
 
@@ -79,6 +92,22 @@ class OwnMove:
     turn: Turn
     grade: float
     others: tuple[Choice, ...] = ()
+    reasons: Reasons | None = None  # where a planner weighed it
+
+    @property
+    def is_taken(self) -> bool:
+        """Whether a planner calls a price within the own limit costly, and it was taken at once."""
+        is_taken = self.reasons is not None and self.reasons.is_taken
+        return is_taken and self.cost > 0 and self.kind != LOSS
+
+    @property
+    def is_gamble(self) -> bool:
+        """Whether such a price was likelier refused, or the better move likelier taken."""
+        if not self.is_taken:
+            return False
+        best, takes = self.reasons.after_best, self.reasons.after.takes
+        likelier = best.takes > takes if best else isinstance(self.others[0].action, Accept)
+        return takes < 0.5 or likelier
 
     @property
     def cost(self) -> float:
@@ -152,8 +181,9 @@ class Review:
         position = _answered(back(self.game, number))
         closing = answer(position, action)  # raises for what the rules forbid
         if is_planned(self.game):
-            obs = position.observation
-            return Choice(action, value_of(action, values_at(self.game.task_name, obs), obs))
+            task_name, obs = self.game.task_name, position.observation
+            values = values_by(task_name, nerves.believe_at(task_name, obs), obs)
+            return Choice(action, value_of(action, values, obs))
         if closing.play.forfeit:
             raise IllegalAction("that move would lose the game")
         return max(_lines(position, [action]), key=lambda line: line.grade)
@@ -176,8 +206,12 @@ def review(game: Game) -> Review:
     turns = [game.play.turns[i] for i in moves_of(game)]
     if not is_planned(game):
         return Review(game, tuple(_review_moves(game, turns)))
-    values = [values_at(game.task_name, turn.observation) for turn in turns]
-    planned = tuple(map(_weigh, count(), turns, values))
+    beliefs = [nerves.believe_at(game.task_name, turn.observation) for turn in turns]
+    values = [
+        values_by(game.task_name, belief, turn.observation)
+        for belief, turn in zip(beliefs, turns, strict=True)
+    ]
+    planned = tuple(map(_weigh, repeat(game), count(), turns, beliefs, values))
     if game.task_name not in PLANNED:
         return Review(game, planned)
     gap = informed_grade(game.task, game.play.seed) - game.task.grade(game.play.state)
@@ -188,33 +222,52 @@ def review(game: Game) -> Review:
 # By a planner -------------------------------------------------------------------------------------
 
 
-def values_at(task_name: str, obs: Observation) -> MoveValues:
+def values_by(task_name: str, belief: nerves.AnyBelief, obs: Observation) -> MoveValues:
     """The expected grades of all moves of either seat, by the planner of the task's market."""
-    if task_name == PEOPLE:
-        return people.Planner().values(people.believe(obs), obs)
-    if task_name == CUSTOMERS:
-        return customers.Vendor().values(customers.believe(obs), obs)
-    return Listener().values(believe(obs), obs)
+    planners = {PEOPLE: people.Planner(), CUSTOMERS: customers.Vendor()}
+    return planners.get(task_name, Listener()).values(belief, obs)
 
 
-def _weigh(number: int, turn: Turn, values: MoveValues) -> OwnMove:
+def _weigh(
+    game: Game, number: int, turn: Turn, belief: nerves.AnyBelief, values: MoveValues
+) -> OwnMove:
     """A move in an open market beside the planner's best one and others."""
     obs = turn.observation
-    best = values.best(obs)
     spoken = [
         Offer(int(values.prices[row.argmax()]), values.line(act, obs))
         for act, row in zip(values.acts, values.offers, strict=True)
     ]
     bare = (Offer(int(price)) for price in values.prices)
-    moves = dict.fromkeys((best, Accept(), WalkAway(), *spoken, *bare))
+    offers = () if is_too_late(obs) else (values.best(obs), *spoken, *bare)
+    moves = dict.fromkeys((*offers, Accept(), WalkAway()))
     choices = [Choice(each, values.of(each)) for each in moves if not is_loss(obs, each)]
     choices = [choice for choice in choices if choice.grade > NOTHING / 2]
     choices.sort(key=_grade, reverse=True)
-    return OwnMove(number, turn, value_of(turn.action, values, obs), tuple(choices))
+    after, after_best = (
+        nerves.outlook(game.task_name, belief, obs, action)
+        if isinstance(action, Offer) and not is_too_late(obs)
+        else None
+        for action in (turn.action, choices[0].action)
+    )
+    no_deal = nerves.chance_of_no_deal(belief, obs)
+    reasons = Reasons(after, after_best, no_deal, _is_taken(game, turn))
+    return OwnMove(number, turn, value_of(turn.action, values, obs), tuple(choices), reasons)
+
+
+def _is_taken(game: Game, turn: Turn) -> bool:
+    """Whether a move of the visitor was a price that the other side took at once."""
+    answers = game.play.turns[game.play.turns.index(turn) + 1 :]
+    is_answered = bool(answers) and isinstance(answers[0].action, Accept)
+    return isinstance(turn.action, Offer) and is_answered
 
 
 def value_of(move: Action, values: MoveValues, obs: Observation) -> float:
-    """The planner's value of a move, which it does not have of a price beyond the own limit."""
+    """The planner's value of a move, which it does not have of a price beyond the own limit.
+
+    A price that comes too late is worth what no deal is worth.
+    """
+    if isinstance(move, Offer) and is_too_late(obs):
+        return values.walk
     if isinstance(move, Offer) and is_loss(obs, move):
         return max(-1.0, -abs(obs.reservation - move.price) / obs.table.item.list_price)
     return values.of(move)
@@ -284,6 +337,8 @@ def _ends(position: Game, action: Action, deal: int) -> Iterator[Game]:
 def other_prices(position: Game, extras: Collection[str] = ()) -> list[int]:
     """Whole rupees between the limits for a package that a visitor may be advised to name here."""
     hidden, obs = position.play.state.private, position.observation
+    if is_too_late(obs):
+        return []
     own_prices, their_prices = own_and_theirs(obs)
     if obs.agent == "seller":
         low = max(ceil(obs.reservation), floor(their_prices[-1]) + 1 if their_prices else 1)

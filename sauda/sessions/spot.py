@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from env import IllegalAction, Item, Offer, Turn
+from env import Deal, IllegalAction, Item, Offer, Table, Turn
 from sauda.games.transcript import from_json
 from sauda.llm.types import Generate
 from sauda.players import CUSTOMERS
@@ -25,6 +25,7 @@ class Side:
     policy: str
     turns: tuple[Turn, ...]
     no_move: str = ""
+    deal: Deal | None = None  # how its game ended; None while it runs
 
     def exchanges(self) -> list[tuple[Turn, ...]]:
         """The turns by exchange: the seller's ask, then the buyer's answer if there is one."""
@@ -47,6 +48,7 @@ class Duel:
     recorded: tuple[Side, ...] = ()
     games: tuple[Game, ...] = ()
     shown: int = 1  # exchanges on show
+    worded: bool = False  # whether the visitor asked to read the buyers' words before the guess
     guess: int | None = None  # the side that the visitor took for the trained one
     unconfirmed: float | None = None  # a doubtful ask that waits for the visitor's confirmation
 
@@ -57,6 +59,7 @@ class Duel:
                 game.opponent,
                 game.play.turns,
                 game.invalid_replies[-1] if game.out_of_tries else "",
+                _deal_of(game.play.state.table),
             )
             for game in self.games
         )
@@ -103,6 +106,10 @@ class Duel:
         return tuple(turn for turn in turns if turn.agent == "seller")
 
 
+def _deal_of(table: Table) -> Deal | None:
+    return table.past[-1] if table.past else None
+
+
 def _is_open(game: Game) -> bool:
     return not (game.over or game.out_of_tries)
 
@@ -111,7 +118,12 @@ def load_duel(rows: Sequence[Mapping[str, Any]]) -> Duel:
     """A duel of two recorded games of one seed, a `EpisodeRecord` each as JSON, in this order."""
     games = [from_json(row) for row in rows]
     sides = tuple(
-        Side(row["policy"], game.turns, row["replies"][-1] if game.turns[-1].action is None else "")
+        Side(
+            row["policy"],
+            game.turns,
+            row["replies"][-1] if game.turns[-1].action is None else "",
+            _deal_of(game.final.table),
+        )
         for row, game in zip(rows, games, strict=True)
     )
     return Duel(games[0].task, games[0].seed, games[0].final.table.item, recorded=sides)

@@ -99,7 +99,7 @@ def test_a_sale_at_a_loss_is_asked_back_and_every_move_is_then_asked_about(open_
     review.get_by_role("button", name="Try it").click()
     expect(review.locator(".sauda-question .sauda-bad")).to_contain_text("beyond your limit")
     review.locator("[data-id^=answer]").first.click()
-    expect(review.locator("[role=status]")).to_contain_text("Your move:")
+    expect(review.locator("[role=status]")).to_contain_text("What you played:")
     expect(page.locator("#haggle-card")).to_contain_text("The seller’s limit was")
     result = page.locator("#haggle-result")
     expect(result).to_contain_text("Your bonus:")

@@ -79,7 +79,7 @@ def test_an_agent_that_enters_by_the_code_on_the_page_stands_there_with_its_game
     page = open_page(tab="Results")
     show_question(page, "Leaderboard")
     expect(page.locator("#results-leaderboard-verdict")).to_contain_text(
-        re.compile(r"“rising bids \w+” (leads|is the one entry)")
+        re.compile(r"“rising bids \w+” (leads|is the only entry)")
     )
     figure = page.locator("#results-leaderboard-figure")
     for name in ("rising bids", buyer_name(SERVED), "bound of what can be won"):

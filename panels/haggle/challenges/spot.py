@@ -20,11 +20,11 @@ from env.language.money import LONGEST_MESSAGE
 from env.language.money import price as price_in
 from panels.haggle.challenges import subtab
 from panels.haggle.challenges.subtab import SubTab
-from panels.haggle.conversation import LONGEST, question
+from panels.haggle.conversation import LONGEST, chart_words, question
 from panels.haggle.game_view import names_a_number
 from panels.haggle.opponents import opponent_name
 from panels.haggle.screen import SessionGeneration
-from panels.haggle.words import ENGLISH, Translate, Trouble, translate_error, translator
+from panels.haggle.words import ENGLISH, LANGUAGES, Translate, Trouble, translate_error, translator
 from panels.measured import FILE as COMPARISON
 from panels.measured import FORM, rows_by_policy
 from panels.site.sessions import HOUR, no_longer_here, state_of
@@ -32,6 +32,7 @@ from panels.transcripts.episodes import awaited_model
 from panels.ui.components.moves import Move, Moves, move_row
 from panels.ui.html import macros
 from panels.ui.look import QUEUED, QUIET, note, table, trouble
+from panels.ui.offers import ending
 from panels.ui.provenance import load_or_say
 from panels.ui.tables import with_interval
 from panels.ui.terms import term
@@ -41,6 +42,7 @@ from sauda.experiments.evaluate import BazaarRow
 from sauda.experiments.spot import EPISODES, FILE, LEAST, TASK
 from sauda.language.heard import Heard
 from sauda.language.lines import name_in
+from sauda.language.phrases import language_of
 from sauda.language.small_talk import answer_to, confirms
 from sauda.language.stances import read_stances
 from sauda.llm.types import ReplyError
@@ -177,6 +179,8 @@ def build(tab: gr.Tab, language: gr.Radio) -> None:
         here = replace(spot, language=chosen)
         if move.name == "more":
             return show_more(here, duel)
+        if move.name == "words":
+            return show_words(here, duel)
         return guess(here, move.number(), duel, stored)
 
     subtab.wire_reload(page, tab, language, open_pair, [*inputs, page.kept], shown, page.price)
@@ -267,6 +271,14 @@ def show_more(spot: Spot, duel: Duel | None) -> Updates:
         return spot.problem(error)
     more = pair.has_more and not pair.is_live
     return show(spot, replace(pair, shown=pair.shown + 1) if more else pair)
+
+
+def show_words(spot: Spot, duel: Duel | None) -> Updates:
+    """What the buyers said, from now on in this pair."""
+    try:
+        return show(spot, replace(_require(duel), worded=True))
+    except IllegalAction as error:
+        return spot.problem(error)
 
 
 def ask(
@@ -385,9 +397,17 @@ def about(duel: Duel, language: str) -> Markup:
         limit = rupees(duel.games[0].observation.reservation)
         words, rule = translate("spot_about_live", item=item, limit=limit, most=EXCHANGES), ""
     else:
-        words = translate("spot_about_recorded", item=f"{item[0].upper()}{item[1:]}")
+        spoken = {value: label for label, value in LANGUAGES}[_language_of_seller(duel)]
+        item = f"{item[0].upper()}{item[1:]}"
+        words = translate("spot_about_recorded", item=item, language=spoken)
         rule = translate("spot_rule", seeds=EPISODES, least=LEAST)
     return HTML.about(duel.is_live, words, rule, translate)
+
+
+def _language_of_seller(duel: Duel) -> str:
+    """The language of the seller's first line in words."""
+    lines = (turn.action.message for turn in duel.sides[0].turns if turn.agent == "seller")
+    return next(filter(None, map(language_of, lines)), ENGLISH)
 
 
 def columns(duel: Duel, language: str) -> Markup:
@@ -434,6 +454,7 @@ def _exchanges(duel: Duel, side: Side, language: str) -> list[Line]:
     """What a side's seller and buyer said and did, as far as it is on show."""
     translate = translator(language)
     cut_off = not duel.is_live and duel.guess is None
+    mute = duel.guess is None and not duel.worded
     shown = side.exchanges()[: duel.shown if cut_off else None]
     lines: list[Line] = []
     for turn in (turn for exchange in shown for turn in exchange):
@@ -442,7 +463,8 @@ def _exchanges(duel: Duel, side: Side, language: str) -> list[Line]:
             continue
         by_visitor = duel.is_live and turn.agent == "seller"
         who = translate("spot_you" if by_visitor else turn.agent).lower()
-        words = turn.action.message  # as it was said: nobody translates a model
+        # as it was said: nobody translates a model
+        words = "" if mute and turn.agent == "buyer" else turn.action.message
         quoted = f": “{words}”" if words and not isinstance(turn.action, WalkAway) else ""
         lines.append((turn.agent, who, _move(turn, by_visitor, translate) + quoted))
     if side.no_move and shown and shown[-1][-1].agent == "seller":  # a live reply makes no turn
@@ -483,6 +505,8 @@ def cut(text: str, most: int) -> str:
 def moves(duel: Duel, translate: Translate) -> Markup:
     """The next exchange of a recorded pair, the guesses, and for readers whether one was right."""
     more = [(translate("spot_more"), "more")] if duel.has_more and not duel.is_live else []
+    if duel.can_guess and not duel.worded:
+        more.append((translate("spot_words"), "words"))
     guesses = [
         (translate("spot_guess", side=side), f"guess:{number}" if duel.can_guess else "")
         for number, side in enumerate(SIDES)
@@ -538,12 +562,9 @@ def why(name: str, side: Side, translate: Translate) -> str:
         turn.action for turn in side.turns if turn.agent == "buyer" and turn.action is not None
     ]
     bids = [action.price for action in actions if isinstance(action, Offer)]
-    last = side.turns[-1]
-    end = translate("spot_no_end")
-    if side.no_move or last.action is None:
+    end = ending(side.deal, chart_words(translate))
+    if side.no_move or side.turns[-1].action is None:
         end = translate("spot_no_move_hidden")
-    elif not isinstance(last.action, Offer):
-        end = f"{translate(last.agent)} {_move(last, by_visitor=False, translate=translate)}"
     if not bids:
         return translate("spot_why_no_bid", name=name, end=end)
     return translate(

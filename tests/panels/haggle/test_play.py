@@ -23,6 +23,8 @@ from panels.haggle.opponents import (
     opponent_name,
     weights_of,
 )
+from panels.haggle.result import compare
+from panels.haggle.review import show_review
 from panels.haggle.screen import FIRST, Request, Screen, Visit
 from panels.haggle.tab import open_page
 from panels.haggle.words import ENGLISH, HINDI, HINGLISH, translator
@@ -30,7 +32,9 @@ from sauda.llm.backends import THIS_PAGE
 from sauda.llm.server import Failed, Loading, Ready, Waiting
 from sauda.llm.types import NotReady, ReplyRefused, ReplyTimeout
 from sauda.players import SERVED
-from sauda.sessions.bazaar import answer, start
+from sauda.sessions.bazaar import answer, standings, start
+from sauda.sessions.review import review
+from tests.support.golden import plain
 from tests.support.haggle import Model, screen_of, visit_to
 from tests.support.running import run
 
@@ -409,7 +413,7 @@ def test_a_first_move_and_a_model_that_takes_its_seat_do_not_undo_each_other():
     kept = callbacks.send(screen, visit)
     assert seated[page.visit].game.opponent == SERVED
     assert not {page.visit, page.chat, page.message} & kept.keys()
-    assert "Sauda has just taken its seat" in kept[page.moves]
+    assert "Sauda has just taken over" in kept[page.moves]
     again = callbacks.send(screen, replace(seated[page.visit], text=visit.text))
     assert again[page.visit].chat.own_words == (visit.text,)
 
@@ -474,6 +478,67 @@ def test_the_review_asks_for_a_better_move_and_answers_a_choice_or_a_typed_price
     assert callbacks.ask_of_move(screen, 7, visit) == screen.unchanged
 
 
+def reviewed_answers(game, language: str = ENGLISH) -> list[str]:
+    """What the review of a game says of each move; where it asks, after the worst answer."""
+    judged, translate = review(game), translator(language)
+    answers = [
+        min(move.choices, key=lambda each: each.grade, default=None) for move in judged.moves
+    ]
+    return [
+        show_review(judged, translate, language, number, answer)
+        for number, answer in enumerate(answers)
+    ]
+
+
+def played(task: str, seed: int, *shares: float):
+    """A game of which the visitor names these shares of the list price, then leaves."""
+    game = start(task, "", seed)
+    for share in shares:
+        game = answer(game, Offer(round(share * game.observation.table.item.list_price)))
+    return game if game.over else answer(game, WalkAway())
+
+
+@pytest.mark.parametrize("language", [ENGLISH, HINGLISH, HINDI])
+def test_a_planners_review_gives_reasons_and_names_the_own_move_and_the_answer_apart(language):
+    translate = translator(language)
+    game = played("bazaar/people", 39, 0.5, 0.58, 0.66)
+    first, second, third = reviewed_answers(game, language)
+    assert all(translate("review_judged") in shown for shown in (first, second, third))
+    assert first.partition('role="status"')[2].count("₹675: ") == 1  # how often taken and left
+    assert translate("review_answer") in first
+    assert translate("review_own", said="₹675", points="#").partition("#")[0] in first
+    assert translate("review_gamble") in third
+    assert translate("review_gamble") not in second
+    done = [translate("review_done") in shown for shown in (first, second, third)]
+    assert done == [False, False, True]  # by cost, the third is the last one
+
+
+def test_a_review_says_in_how_many_games_leaving_is_right_and_whether_this_was_one():
+    shares = (1.3, 1.23, 1.16, 1.09, 1.02, 0.95)
+    game = played("bazaar/customers", 159, *shares)  # most such games have no price for both
+    *_, left = reviewed_answers(game)
+    assert re.search(r"no price suits both sides in 8\d of 100", left)
+    assert IN_ENGLISH("review_was_deal", width="₹2,887") in left
+
+
+def test_what_was_missed_adds_up_and_a_loss_has_one_scale_in_the_table():
+    game = answer(answer(start("bazaar/open-3", "", 7), Offer(1560)), Accept())
+    shown = reviewed_answers(game)[0]
+    made, informed, *parts = (
+        int(number.replace("−", "-"))
+        for number in re.search(
+            r"You made (\S+); .* expect (\S+)\. Of the (\d+) points between, (\S+) were luck, "
+            r"(\S+) your prices, (\S+) mis",
+            shown,
+        ).groups()
+    )
+    assert informed - made == parts[0] == sum(parts[1:])
+    assert IN_ENGLISH("review_loss") in shown
+    row = plain(compare(standings(game))).partition("you ")[2]
+    share, after = re.findall(r"−\d+%", row)[:2]
+    assert share == after
+
+
 def test_what_if_goes_back_in_the_reviewed_game_and_keeps_the_first(screen, buying, bought):
     page, ended = screen.page, bought[screen.page.visit]
     branched = callbacks.go_back(screen, 0, ended)
@@ -489,10 +554,10 @@ def test_after_a_game_of_the_market_the_effect_of_the_words_is_told(screen):
         return screen.show(visit_to(game))[screen.page.side]
 
     game = answer(start("bazaar/open-3", "firm", 5), Offer(300, "you thief"))
-    assert "without a word" in told(answer(game, WalkAway()))
+    assert "What did my words change?" in told(answer(game, WalkAway()))
     silent = answer(answer(start("bazaar/open-3", "firm", 5), Offer(300)), WalkAway())
     for other in (game, silent):
-        assert "without a word" not in told(other)
+        assert "What did my words change?" not in told(other)
 
 
 @pytest.mark.parametrize("market", MARKETS)
@@ -511,7 +576,7 @@ def test_a_seller_like_people_is_heard_and_hears_by_the_ear(screen):
     side = screen.show(visit_to(game))[screen.page.side]
     assert "cash" in side.lower()
     ended = game if game.over else answer(game, WalkAway())
-    assert "without a word" in screen.show(visit_to(ended))[screen.page.side]
+    assert "What did my words change?" in screen.show(visit_to(ended))[screen.page.side]
 
 
 def test_each_stage_plays_the_seed_or_is_said_not_to_and_the_place_counts_them():

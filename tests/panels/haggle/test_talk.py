@@ -35,7 +35,7 @@ from panels.haggle.game_view import (
     mark,
     quick_labels,
 )
-from panels.haggle.opponents import BRIEF_TASK, BUY, SELL
+from panels.haggle.opponents import BRIEF_TASK, BUY, SELL, SELLING_TASK
 from panels.haggle.result import board_of, card, result
 from panels.haggle.review import show_review
 from panels.haggle.words import ENGLISH, HINDI, HINGLISH, Trouble, translate_error, translator
@@ -45,7 +45,16 @@ from sauda.language.small_talk import HIGHEST_ASK, kind_of_talk
 from sauda.language.stances import relative
 from sauda.llm.types import Reply, ReplyError, ReplyRefused, ReplyTimeout
 from sauda.players import policy_label, scripts_of
-from sauda.sessions.bazaar import Game, after_reply, answer, back, propose, request, start
+from sauda.sessions.bazaar import (
+    Game,
+    after_reply,
+    answer,
+    back,
+    is_too_late,
+    propose,
+    request,
+    start,
+)
 from sauda.sessions.review import review
 from tests.support.cases import cases, each, rows
 from tests.support.golden import plain
@@ -59,6 +68,19 @@ LATIN, DEVANAGARI = re.compile("[A-Za-z]"), re.compile("[\u0904-\u0939]")
 def buying():
     """A buyer of whom ₹60 is asked."""
     return start("classic/single_deal", "", 5)
+
+
+def at_last_bid() -> Game:
+    """A game of a seller whom the buyer has answered for the last time."""
+    for seed in range(50):
+        game = start(SELLING_TASK, "", seed)
+        price = 2 * game.observation.table.item.list_price
+        while not game.over and not is_too_late(game.observation):
+            game = answer(game, Offer(price))
+            price -= 1
+        if not game.over:
+            return game
+    raise AssertionError("no buyer stayed to its last bid")
 
 
 def talked(game, *texts, talk=SILENT):
@@ -108,6 +130,36 @@ def test_a_sellers_rules_are_named_too():
     assert play_text(game, f"{HIGHEST_ASK * price}").unconfirmed.price == HIGHEST_ASK * price
     game = play_text(game, f"{price}")
     assert kind_of(game, f"{game.observation.bid}") == "rule_bid"
+
+
+def test_after_the_last_bid_a_sellers_price_is_refused_and_nothing_is_lost():
+    game = at_last_bid()
+    standing = rupees(game.observation.bid)
+    asked, talk = converse(game, SILENT, f"{game.observation.table.asks[-1]}")
+    assert asked.play == game.play
+    assert f"accept {standing} or walk away" in contents(asked, talk)[-1]
+    assert [name.partition(":")[0] for _, name in quick_labels(asked, IN_ENGLISH)] == [
+        "accept", "walk",
+    ]  # fmt: skip
+    assert converse(asked, talk, "bye")[0].over
+
+
+@pytest.mark.parametrize(
+    ("limit", "purse", "kind"), [(100, 200, "rule_limit"), (200, 100, "rule_budget")]
+)
+def test_a_price_that_cannot_be_paid_is_refused_by_the_limit_or_by_a_purse_below_it(
+    limit, purse, kind
+):
+    game = start("bazaar/people", "", 5)
+    private = game.play.state.private
+    buyer = {**private["buyer"], "reservation": limit, "purse": purse}
+    state = replace(game.play.state, private={**private, "buyer": buyer})
+    poor = replace(game, play=replace(game.play, state=state))
+    for text in ("250", "deal"):
+        with pytest.raises(NoMove) as refused:
+            play_text(poor, text)
+        assert refused.value.kind == kind
+        assert "₹100" in IN_ENGLISH(kind, **refused.value.values)
 
 
 def test_what_cannot_be_answered_is_trouble():

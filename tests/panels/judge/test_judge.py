@@ -37,6 +37,18 @@ def test_a_visitors_true_claim_scores_and_what_cannot_be_judged_gets_a_sentence(
         assert sentence in str(judge.own_pitch(game.seed, index, text))
 
 
+def test_an_untrue_claim_shows_its_cost_and_the_true_figures_of_the_own_jobs_alone(judged):
+    game = judged.data.shown[0]
+    played = judge.rounds_of(game.seed)[0]
+    hours = [job.gpu_hours_required for job in played.state.seen_by(LEARNER).open_jobs]
+    shown = str(judge.own_pitch(game.seed, 0, f"We need {sum(hours) + 1} hours."))
+    assert "−0.20" in shown
+    assert f"{sum(hours)} h in all" in shown
+    assert "a total does not fall below 0" in shown
+    (other, verdict), *_ = (pair for pair in game.rounds[0].verdicts.items() if pair[0] != LEARNER)
+    assert "h in all" not in judge.reasons(other, verdict, played.state, {})
+
+
 def test_the_first_round_has_no_total_to_compare_with(judged):
     game = judged.data.shown[0]
     assert "this round: its total is" in judge.trend(game, 0)

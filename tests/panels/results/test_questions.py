@@ -159,7 +159,7 @@ def test_an_entry_stands_as_text_in_the_verdict_the_figure_and_the_table(board, 
     entered(board, "one that is being played")
     parts, name = show(OPEN, measured), "9 &lt;b&gt;bold&lt;/b&gt;"
     (entry,) = board.entries(OPEN, rules_of(OPEN))
-    assert f"In the market of free words, “{name}” is the one entry with" in parts["verdict"]
+    assert f"In the market of free words, “{name}” is the only entry with" in parts["verdict"]
     assert name in drawn(parts["figure"])
     frame = parts["numbers"].data
     assert (frame["policy"][0], frame["mean"][0]) == (f"agent: {NAME}", entry.grade.mean)
@@ -172,7 +172,7 @@ def test_people_stand_apart_from_agents_who_play_more_games(board, measured):
     play_all(board.enter("Asha", OPEN, rules_of(OPEN), 5, person=True))
     parts, (agent,) = show(OPEN, measured), board.entries(OPEN, rules_of(OPEN))
     (person,) = board.entries(OPEN, rules_of(OPEN), person=True)
-    assert "“an agent” is the one entry with" in parts["verdict"]
+    assert "“an agent” is the only entry with" in parts["verdict"]
     assert f"“Asha” {with_interval(person.grade, 'z.1%')}" in parts["verdict"]
     titles = [line for line in drawn(parts["figure"]).split("\n") if "hidden games" in line]
     assert [title.split(",")[0] for title in titles] == ["<b>Agents", "<b>People"]

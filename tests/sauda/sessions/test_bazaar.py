@@ -17,6 +17,7 @@ from sauda.sessions.bazaar import (
     back,
     doubt,
     is_far_off,
+    is_too_late,
     limit_with,
     loss_at,
     propose,
@@ -268,11 +269,38 @@ def test_paying_an_early_ask_is_the_costliest_move_of_a_game(bought):
     assert weighed.grade == pytest.approx(best)
 
 
+@pytest.mark.parametrize(("seed", "is_gamble"), [(39, True), (22, False)])
+def test_a_costly_bid_that_was_taken_is_a_gamble_where_the_better_one_was_likelier_taken(
+    seed, is_gamble
+):
+    game, share = start("bazaar/people", "", seed), 0.5
+    while not game.over:
+        bid = Offer(round(share * game.observation.table.item.list_price))
+        game, share = answer(game, bid), share + 0.08
+    assert game.play.state.table.past[-1].by == "seller"
+    *_, last = review(game).moves
+    assert last.is_taken
+    assert (last.better.action.price > last.turn.action.price) == is_gamble == last.is_gamble
+
+
 def test_the_parts_of_a_gap_add_up_to_what_a_buyer_that_knows_the_seller_gets_more(bought):
     gap = review(bought).gap
     more = oracle("bazaar/open-3", 7).grade - bought.task.grade(bought.play.state)
     assert gap.inference + gap.control + gap.unknown == pytest.approx(more)
     assert min(gap.inference, gap.control) >= 0
+
+
+def test_a_price_after_the_last_bid_is_worth_what_leaving_is_and_is_not_advised():
+    game = start("bazaar/customers", "", 9)
+    price = 2 * game.observation.table.item.list_price
+    while not game.over:
+        game, price = answer(game, Offer(price)), price - 1
+    move = review(game).moves[-1]
+    assert is_too_late(move.turn.observation)
+    assert [quick.action for quick in quick_moves(move.turn.observation)[1:3]] == [None, None]
+    leaving = next(each for each in move.others if each.action == WalkAway())
+    assert move.grade == pytest.approx(leaving.grade)
+    assert not any(isinstance(each.action, Offer) for each in move.others)
 
 
 @pytest.mark.parametrize(

@@ -1,11 +1,13 @@
 """The ladder: what its table says is so, and each level can be beaten."""
 
+import re
 from dataclasses import replace
 from datetime import timedelta
+from itertools import chain
 
 import pytest
 
-from env import Offer, Policy, WalkAway, get_task, rollout
+from env import TYPES, Offer, Policy, WalkAway, get_task, rollout
 from env.bazaar.people import PATIENCES
 from sauda.players import CUSTOMERS, PEOPLE, scripts_of
 from sauda.policies.customers import Vendor
@@ -16,7 +18,12 @@ from sauda.sessions import daily
 from sauda.sessions.bazaar import answer, back, stand, start
 from sauda.sessions.ladder import LEVELS, Level, level_of, open_numbers, person_of, stars
 
+OF_A_MAN = re.compile(r"(ta|raha) h(oo|u)n\b|[uo]nga\b|my wife|ता हूँ|रहा हूँ|ूँगा|ऊँगा", re.IGNORECASE)
 BY_NAME = [pytest.param(level, id=level.text("name")) for level in LEVELS]
+
+
+def is_a_woman(level: Level) -> bool:
+    return level.text("trade", "hi").endswith("ी हैं")
 
 
 def manner_of(level: Level) -> str:
@@ -63,6 +70,15 @@ def test_the_oracle_earns_all_stars_and_three_scripts_one(level: Level):
     assert sum(share >= level.shares[0] for share in scripts.values()) >= 3, scripts
 
 
+@pytest.mark.parametrize("level", [each for each in BY_NAME if is_a_woman(each.values[0])])
+def test_no_woman_speaks_of_herself_as_a_man(level: Level):
+    task = get_task(level.task)
+    games = (rollout(task, policy, level.seed) for policy in scripts_of(task).values())
+    for turn in chain.from_iterable(game.turns for game in games):
+        speaks = turn.agent == ("buyer" if level.task == CUSTOMERS else "seller")
+        assert not (speaks and OF_A_MAN.search(turn.action.message)), turn.action.message
+
+
 def test_stars_are_for_a_finished_game_without_a_move_taken_back():
     level = LEVELS[0]
     begun = start(level.task, "", level.seed)
@@ -86,9 +102,11 @@ def test_a_beaten_level_opens_the_next_and_two_are_open_from_the_start():
 
 def test_the_bargain_of_a_day_is_with_a_person_of_the_ladder_of_the_sellers_manner():
     met = set()
+    assert {level.manner for level in LEVELS if level.task == daily.TASK} == set(TYPES)
     for back_by in range(1, 13):
         game = daily.bargain_of(daily.today() - timedelta(days=back_by))
         person = person_of(game)
         assert person.manner == game.play.state.private["nature"][-1].seller["stance"].type
+        assert person.task == game.task_name
         met.add(person.number)
     assert len(met) > 2

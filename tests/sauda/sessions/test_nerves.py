@@ -1,14 +1,15 @@
 """The patience that a visitor is shown: from public moves alone, and true on average."""
 
 from dataclasses import replace
+from statistics import mean
 
 import pytest
 
-from env import Offer, WalkAway
+from env import Accept, Offer, WalkAway
 from sauda.sessions import nerves
-from sauda.sessions.bazaar import answer, start
+from sauda.sessions.bazaar import answer, is_too_late, start
 
-FIRST = 60_000
+FIRST, SEATS = 60_000, ("buyer", "seller")
 
 
 def stand_still(seed: int):
@@ -35,6 +36,44 @@ def test_bids_that_stand_still_are_left_about_as_often_as_is_told():
             ends.append(left(after))
     assert len(ends) > 40
     assert sum(ends) / len(ends) == pytest.approx(sum(risks) / len(risks), abs=0.15)
+
+
+@pytest.mark.parametrize("task", [nerves.TASK, "bazaar/customers", "bazaar/open-3"])
+def test_a_price_is_taken_and_left_about_as_often_as_is_foretold(task):
+    outlooks, ends, none, never = [], [], [], []
+    for seed in range(FIRST, FIRST + 40):
+        game = start(task, "", seed)
+        buyer, seller = (game.play.state.private[seat]["reservation"] for seat in SEATS)
+        step, share = (0.1, 0.5) if game.you == "buyer" else (-0.1, 1.3)
+        while not (game.over or is_too_late(game.observation)):
+            obs, price = game.observation, round(share * game.observation.table.item.list_price)
+            belief = nerves.believe_at(task, obs)
+            none.append(nerves.chance_of_no_deal(belief, obs))
+            never.append(buyer <= seller)
+            if not (price < obs.ask if game.you == "buyer" else price > (obs.bid or 0)):
+                break
+            outlooks.append(nerves.outlook(task, belief, obs, Offer(price)))
+            game, share = answer(game, Offer(price)), share + step
+            ends.append(type(game.play.turns[-1].action))
+    assert len(ends) > 60
+    for kind, foretold in ((Accept, "takes"), (WalkAway, "leaves")):
+        chances = [getattr(each, foretold) for each in outlooks]
+        assert ends.count(kind) / len(ends) == pytest.approx(mean(chances), abs=0.1)
+    assert mean(never) == pytest.approx(mean(none), abs=0.1)
+
+
+def test_a_step_that_hardly_moves_is_small_and_likelier_left_than_a_large_one():
+    game = start(nerves.TASK, "", FIRST)
+    bid = round(0.6 * game.observation.ask)
+    obs = answer(game, Offer(bid)).observation
+    belief = nerves.believe_at(nerves.TASK, obs)
+    small, large = (
+        nerves.outlook(nerves.TASK, belief, obs, Offer(price))
+        for price in (bid + 1, round((bid + obs.ask) / 2))
+    )
+    assert small.is_small > large.is_small
+    assert small.leaves > large.leaves
+    assert small.takes < large.takes
 
 
 def test_the_hidden_numbers_of_the_seller_change_nothing():

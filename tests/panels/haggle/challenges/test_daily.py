@@ -10,8 +10,9 @@ from urllib.parse import parse_qsl
 import gradio as gr
 import pytest
 
-from env import Accept, Offer, rupees
+from env import Accept, Offer, WalkAway, corpus, market, rupees
 from panels.haggle import callbacks as haggle
+from panels.haggle import result
 from panels.haggle.challenges import daily, people, subtab
 from panels.haggle.challenges.daily import VISITOR, DailyScreen, DailyVisit
 from panels.haggle.challenges.people import PeopleScreen, PeopleVisit, enter, follow
@@ -91,7 +92,7 @@ def test_the_limit_and_the_seed_stay_hidden_until_the_end(screen):
         assert str(visit.game.play.seed) not in texts(updates)
     _, last = said(screen, visit)
     assert sellers_limit() in last[screen.page.result]
-    assert "ranks of this game are open" in last[screen.page.result]
+    assert "Anybody can practise this game" in last[screen.page.result]
 
 
 def test_a_gain_can_be_shared_as_text_with_a_link_and_as_a_picture():
@@ -246,7 +247,7 @@ def test_one_visitor_takes_few_of_the_places_of_a_day(screen, board, monkeypatch
     made_up = [after(screen, over, daily.count_me(screen, True, over)) for _ in range(12)]
     told = [sauda(screen, visit) for visit in made_up]
     assert len(board.grades_of_day(DAY.isoformat())) == daily.PLACES
-    assert "is not counted" in told[-1]
+    assert "so yours does not" in told[-1]
     assert f"of {daily.PLACES}" in sauda(screen, made_up[0])  # who is counted already stays
     other = replace(made_up[-1], address="192.0.2.7")
     assert f"of {daily.PLACES + 1}" in sauda(screen, other)
@@ -389,3 +390,15 @@ def test_sauda_stands_beside_a_person_whose_browser_decides_nothing_of_the_tally
     rows = board.pairs(TASK, rules_of(TASK))
     assert [row["sauda"] for row in rows] == [None] * GAMES
     assert "count once Sauda has played" in people.show_tally(translator(ENGLISH))
+
+
+@pytest.mark.parametrize("spoken", [True, False])
+def test_the_end_tells_whether_the_visitor_said_what_moves_the_seller(spoken):
+    game = bargain_of(DAY)
+    key = market.KEYS[game.play.state.private["nature"][-1].seller["stance"].type]
+    words = corpus.buyer_line(key, int(game.observation.ask) - 1, 0.0) if spoken else ""
+    game = answer(answer(game, Offer(round(0.3 * game.observation.ask), words)), WalkAway())
+    shown = str(result.revealed(game, translator(ENGLISH)))
+    assert ("you said that" in shown) == spoken
+    assert ("you did not say that" in shown) != spoken
+    assert ("What did my words change?" in shown) == spoken

@@ -8,12 +8,12 @@ import gradio as gr
 import pytest
 from markupsafe import escape
 
-from env import Offer, get_task, rupees
+from env import EndReason, Offer, get_task, rupees
 from panels.haggle.challenges import spot as events
 from panels.haggle.challenges.spot import Spot, is_trained, pairs_with, tally_of
 from panels.haggle.challenges.spot import find_untrained as untrained_of
 from panels.haggle.screen import SessionGeneration
-from panels.haggle.words import HINDI
+from panels.haggle.words import ENGLISH, HINDI, translator
 from panels.measured import rows_by_policy
 from panels.ui.look import with_minus_signs
 from sauda.experiments.episodes import play_replies
@@ -84,7 +84,11 @@ def test_a_recorded_pair_says_so_and_hides_who_is_who_until_the_guess(spot):
         turns = [turn for side in duel.sides for one in side.exchanges()[: duel.shown]
                  for turn in one]  # fmt: skip
         own = [t.action.message for t in turns if t.agent == "buyer"]
-        assert any(json.dumps(words)[1:-1] in sent for words in own if words)
+        asked = shown(events.show_words(spot, duel))
+        for words in filter(None, own):
+            as_sent = json.dumps(str(escape(words)))[1:-1]
+            assert as_sent not in sent
+            assert as_sent in asked
         assert "GRPO" not in sent
 
 
@@ -94,6 +98,15 @@ def test_a_pair_is_shown_in_the_very_words_of_its_games(spot):
         shown = events.columns(duel, HINDI)
         turns = [turn for side in duel.sides for turn in side.turns if turn.action is not None]
         assert all(escape(turn.action.message) in shown for turn in turns[:2])
+
+
+def test_the_reveal_tells_how_each_game_ended(spot):
+    for pair in spot.pairs:
+        duel = replace(load_duel(pair), guess=0)
+        for row, side in zip(pair, duel.sides, strict=True):
+            told = events.why("Buyer", side, translator(ENGLISH))
+            assert ("ran out" in told) == (row["end"] == EndReason.DEADLINE)
+            assert ("the seller walked away" in told) == (row["moves"][-1]["action"] == "walk")
 
 
 @pytest.mark.parametrize("right", [True, False])
