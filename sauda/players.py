@@ -65,7 +65,7 @@ STAGES: Mapping[str, Stage] = {
     "mini+sft": Stage("SFT", BASE),
     "mini+people": Stage("SFT + people", "mini+sft"),
     "mini+talks": Stage("SFT + people + packages", "mini+people"),
-    "mini+candid": Stage("SFT, true lines", "mini+talks"),
+    "mini+candid": Stage("SFT, plain lines", "mini+talks"),
     "mini+grpo": Stage("SFT + people + packages + GRPO", "mini+talks"),
     "mini+dpo": Stage("SFT + people + packages + DPO", "mini+talks"),
     "mini+form": Stage("form of a move", BASE),

@@ -43,7 +43,7 @@ SCALES = {"step": "step", "tokens": "tokens", "time": "minutes"}  # what x may b
 SMOOTHEST = 0.98
 TITLES = {  # of stages whose name in capitals is none
     "distill": "Distillation", "people": "SFT with people", "talks": "SFT with people and packages",
-    "form": "Form of a move", "reward": "Reward alone", "candid": "SFT, true lines",
+    "form": "Form of a move", "reward": "Reward alone", "candid": "SFT, plain lines",
 }  # fmt: skip
 
 Row = Mapping[str, Any]

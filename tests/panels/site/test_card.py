@@ -34,7 +34,7 @@ def test_every_end_of_a_game_has_a_title_and_a_picture_that_tell_it():
     raju = f"tab=haggle&task={level.task}&seed={level.seed}&against=hidden"
     titles = [told(f"{raju}&won={won}") for won in ("53", "-18", "none")]
     assert "I took 53%" in titles[0]
-    assert "I overpaid. Raju took 118%." in titles[1]
+    assert "I overpaid. Rajni took 118%." in titles[1]
     assert "No deal." in titles[2]
     pictures = {card.picture(**card.of_query(RESULT | {"won": w})) for w in ("53", "-18", "none")}
     assert len(pictures) == 3
