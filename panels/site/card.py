@@ -37,7 +37,7 @@ NO_DEAL = "none"
 HIDDEN = "hidden"  # in an address: an opponent that the end of the game reveals
 CLIMBED = "climbed"  # in an address: how many persons of the ladder its sender has beaten
 # In an address: the mean percents of a person and of Sauda in five bargains for the record.
-RECORD, SAUDA_WON = "record", "sauda"
+RECORD, MODEL_WON = "record", "sauda"
 PERCENT = re.compile(r"100|-?\d{1,2}|-[1-9]\d\d", re.ASCII)
 SIZE, SCALE = (1200, 630), 2  # px, and how much finer it is drawn
 KEPT = 128  # pictures, of about 30 KB each
@@ -58,7 +58,7 @@ def of_query(query: Query) -> dict[str, str]:
             raise ValueError(f"the ladder has {len(LEVELS)} persons, not {query[CLIMBED]!r:.40}")
         return {CLIMBED: query[CLIMBED]}
     if RECORD in query:
-        return {name: _percent(query.get(name, "")) for name in (RECORD, SAUDA_WON)}
+        return {name: _percent(query.get(name, "")) for name in (RECORD, MODEL_WON)}
     if WON not in query:
         return {}
     task, seed, against = (query.get(name, "") for name in (TASK, SEED, AGAINST))
@@ -222,7 +222,7 @@ def _draw_result(pen: ImageDraw.ImageDraw, values: Mapping[str, str]) -> None:
     """The claim beside both faces; of one game the goods and the split, too."""
     headline, beside, question = claim(**values)
     if RECORD in values:
-        share, other, face = int(values[RECORD]), int(values[SAUDA_WON]), SAUDA
+        share, other, face = int(values[RECORD]), int(values[MODEL_WON]), SAUDA
     else:
         task, seed, won = get_task(values[TASK]), int(values[SEED]), values[WON]
         share, other = (0, 0) if won == NO_DEAL else (int(won), 100 - int(won))

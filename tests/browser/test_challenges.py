@@ -88,7 +88,7 @@ def test_a_days_bargain_is_played_kept_and_sent_to_a_friend_who_plays_first(open
         typed.fill(str(price))
         typed.press("Enter")
         expect(page.locator("#daily-chat [data-testid=bot]")).not_to_have_count(said)
-    expect(page.locator("#daily-result")).to_contain_text("Your place on this seed")
+    expect(page.locator("#daily-result")).to_contain_text("Your place beside the scripts")
     expect(page.locator("#daily-result .sauda-primary")).to_be_in_viewport(ratio=1)
     expect(typed).to_be_hidden()
     expect(page.get_by_role("button", name="…", exact=True)).to_have_count(0)

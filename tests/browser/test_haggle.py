@@ -151,7 +151,7 @@ def test_a_reload_finds_the_game_and_what_was_typed_and_each_tab_has_its_own(ope
     expect(box(first)).to_have_value(DRAFT)
     settle(first)
     assert bubbles(first) == told
-    assert first.locator("#haggle-other input").input_value() == "linear"
+    assert first.locator("#haggle-other input").input_value() == "linear: gives in evenly"
     assert first.locator("#sneaked").count() == 0
     say(first, "walk away")
     expect(first.locator("#haggle-card")).to_contain_text("Against linear")

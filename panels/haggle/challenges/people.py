@@ -22,7 +22,7 @@ from panels.haggle.conversation import SILENT
 from panels.haggle.game_view import HTML as HAGGLE
 from panels.haggle.result import card, compare, revealed
 from panels.haggle.words import ENGLISH, Translate, Trouble, translate_error, translator
-from panels.site.card import RECORD, SAUDA_WON, mouths
+from panels.site.card import RECORD, MODEL_WON, mouths
 from panels.ui.components.moves import Moves, button
 from panels.ui.html import macros
 from panels.ui.look import QUIET, folded, note, stat, strip, table, trouble, with_minus_signs
@@ -226,7 +226,7 @@ def finale(entry: Entry, translate: Translate, origin: str) -> tuple[Markup, Mar
     mine, its = (round(100 * mean) for mean in means)
     band = ending.EVEN if mine == its else ending.WON if mine > its else ending.LOST
     more, less = (with_minus_signs(f"{mean}%") for mean in (max(mine, its), min(mine, its)))
-    values = urlencode({RECORD: mine, SAUDA_WON: its})
+    values = urlencode({RECORD: mine, MODEL_WON: its})
     press = HAGGLE.press([], ".sauda-share", f"card.png?{values}", translate)
     verdict = HTML.finale(
         band, translate(f"people_{band}", more=more, less=less), means, mouths(*means),
