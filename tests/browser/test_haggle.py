@@ -154,7 +154,7 @@ def test_a_reload_finds_the_game_and_what_was_typed_and_each_tab_has_its_own(ope
     assert first.locator("#haggle-other input").input_value() == "linear: gives in evenly"
     assert first.locator("#sneaked").count() == 0
     say(first, "walk away")
-    expect(first.locator("#haggle-card")).to_contain_text("Against linear")
+    expect(first.locator("#haggle-card")).to_contain_text("Opponent: linear")
     settle(second)
     second.reload()
     expect(second.locator("#haggle-market input")).to_have_value("A plain seller")
