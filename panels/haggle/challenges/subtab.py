@@ -182,10 +182,10 @@ class BargainPage(SubTab, ChatParts):
         with gr.Row():
             with gr.Column(scale=2, min_width=240):
                 self.brief = gr.HTML(elem_id=f"{self.part}-brief")
-            with gr.Column(scale=4, min_width=320):
+            with gr.Column(scale=6, min_width=320):
                 self.lay_out_chat(self.part, translator(ENGLISH))
                 self.result = Moves(elem_id=f"{self.part}-result")
-            with gr.Column(scale=4, min_width=320):
+            with gr.Column(scale=3, min_width=240):
                 self.offers = gr.HTML(elem_id=f"{self.part}-chart")
                 # The table of those who played this seed.
                 self.players = Moves(elem_id=f"{self.part}-players")
