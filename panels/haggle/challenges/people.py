@@ -22,7 +22,7 @@ from panels.haggle.conversation import SILENT
 from panels.haggle.game_view import HTML as HAGGLE
 from panels.haggle.result import card, compare, revealed
 from panels.haggle.words import ENGLISH, Translate, Trouble, translate_error, translator
-from panels.site.card import RECORD, MODEL_WON, mouths
+from panels.site.card import MODEL_WON, RECORD, mouths
 from panels.ui.components.moves import Moves, button
 from panels.ui.html import macros
 from panels.ui.look import QUIET, folded, note, stat, strip, table, trouble, with_minus_signs
