@@ -197,14 +197,14 @@ def card(
     """
     if not game.over:
         return Markup("")
-    split = split_told(game, translate) if game.play.state.table.deals == 1 else ""
+    split = describe_split(game, translate) if game.play.state.table.deals == 1 else ""
     return HTML.card(
         ending.show(game, translate, language, after_time), press, _headline(game, translate),
         split, place, _reveal(game, translate), address, translate,
     )  # fmt: skip
 
 
-def place_told(game: Game, board: Board, translate: Translate) -> str:
+def describe_place(game: Game, board: Board, translate: Translate) -> str:
     """The visitor's place on the seed of a finished game in a sentence, or why there is none."""
     if not board:
         return translate("no_rank")
@@ -213,7 +213,7 @@ def place_told(game: Game, board: Board, translate: Translate) -> str:
     return translate("place_here", place=tell_place(board, translate))
 
 
-def split_told(game: Game, translate: Translate = IN_ENGLISH) -> str:
+def describe_split(game: Game, translate: Translate = IN_ENGLISH) -> str:
     """Why the seller left, if it did, and both limits, in sentences."""
     past, (seller, buyer) = game.play.state.table.past, limits(game)
     sold = rupees(round(seller, 2)) + with_extras(extras_sold(game), translate)
@@ -263,10 +263,10 @@ def to_query(game: Game) -> str:
         raise ValueError("a link would tell the seed of a game that still runs")
     ask = first_ask(game) if bazaar.hears_words(game) else None
     address = address_of(game.task_name, game.play.seed, chosen_opponent(game), ask)
-    return f"{address}&{WON}={won_told(game)}"
+    return f"{address}&{WON}={won_in_link(game)}"
 
 
-def won_told(game: Game) -> str:
+def won_in_link(game: Game) -> str:
     """What the visitor won in a finished game as an address tells it: percent, or NO_DEAL."""
     if not ending.has_deal(game):
         return NO_DEAL
@@ -275,7 +275,7 @@ def won_told(game: Game) -> str:
 
 def picture_of(game: Game) -> str:
     """The address of the picture of a finished game."""
-    values = {TASK: game.task_name, SEED: game.play.seed, WON: won_told(game)}
+    values = {TASK: game.task_name, SEED: game.play.seed, WON: won_in_link(game)}
     return f"card.png?{urlencode(values | {AGAINST: chosen_opponent(game)}, safe='/')}"
 
 

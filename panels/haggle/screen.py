@@ -345,7 +345,7 @@ class Screen:
             )
             steps = results.steps_on(game, translate, visit.language)
             press = HTML.press(steps, ".sauda-share", results.picture_of(game), translate)
-            place, address = results.place_told(game, board, translate), results.to_query(game)
+            place, address = results.describe_place(game, board, translate), results.to_query(game)
             card = results.card(game, translate, visit.language, press, place, address)
             shown += HTML.ended(card, others, translate)
         pair = "" if first is None else results.compared_games(first, game, translate)

@@ -218,7 +218,7 @@ def show_result(visit: DailyVisit) -> Markup:
     """The ending with what to share, the place among the scripts; what was hidden."""
     game, translate = visit.game, visit.translate
     everybody = rank_standings([visit.you, *session.scripts(visit.day)])
-    place = f"{result.place_told(game, everybody, translate)} "
+    place = f"{result.describe_place(game, everybody, translate)} "
     place += translate("daily_streak", count=visit.streak)
     before = day_address(visit.day - timedelta(days=1))
     steps, picture = [(translate("daily_before"), "", before)], result.picture_of(game)
@@ -280,7 +280,7 @@ def show_share(visit: DailyVisit, place: str) -> Markup:
         blocks(game),
     ]
     link = f"{visit.origin}/{day_address(visit.day, session.encode(game))}"
-    link += f"&{WON}={result.won_told(game)}"
+    link += f"&{WON}={result.won_in_link(game)}"
     return HTML.share(
         "daily", lines, link, result.picture_of(game), translate("daily_share_lead"), translate
     )
