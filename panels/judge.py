@@ -77,7 +77,6 @@ COMPARED = {  # what the judge compares a claim about a job with, where it names
     "rounds_left": "the deadline of each open job",
     "due_soon": "the deadline of each open job",
 }
-COSTS = ", which costs"  # that a false claim does, in the judge's words
 Jobs = Mapping[str, str]  # what the page calls the own lab's jobs, by id
 
 
@@ -280,8 +279,7 @@ def reasons(lab: str, verdict: Verdict, state: arena.State, jobs: Jobs) -> Marku
         points = -arena.LIE_PENALTY if finding.status == "false" else finding.points
         about = with_minus_signs(f"{name} {points:+.2f}") if points else name
         other = compared.get((finding.start, finding.end)) if tone else None
-        reason = without_ids(finding.reason, jobs).replace(COSTS, "")
-        lines.append((tone or "open", about, reason, other))
+        lines.append((tone or "open", about, without_ids(finding.reason, jobs), other))
     lost = sum(verdict.scores.values()) < arena.LIE_PENALTY * verdict.lies
     return HTML.reasons(lines, lost)
 
