@@ -70,9 +70,8 @@ class Experiment:
     ) -> tuple[store.Artifact, Path | None]:
         """Call the function with these options; its result, and the file where it is saved.
 
-        It is saved as `out` where that is given, else as the artifact, but only with the settings
-        that this is registered with: others are saved nowhere. Raises ValueError for a whole number
-        that is too low.
+        It is saved as `out` where that is given, else as the artifact, but only with the default
+        settings: others are saved nowhere. Raises ValueError for a whole number that is too low.
         """
         chosen = {name: store.to_tuple(value) for name, value in chosen.items()}
         anew = chosen.pop("anew", ())

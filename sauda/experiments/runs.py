@@ -1,9 +1,9 @@
 """What follows from the log of a training run, for `verify`, and runs of roles compared.
 
-`roles` says what the schedule, a
-specialist and its own role are worth in the loss of role runs: two runs are compared on the
-hold-out dialogues that both have measured. The loss of a dialogue is the mean over its supervised
-tokens; differences are paired by dialogue, and the interval resamples dialogues.
+`roles` says what the schedule, a specialist and its own role are worth in the loss of role runs:
+two runs are compared on the hold-out dialogues that both have measured. The loss of a dialogue is
+the mean over its supervised tokens; differences are paired by dialogue, and the interval resamples
+dialogues.
 """
 
 import math

@@ -1,7 +1,7 @@
 """Artifacts on disk and what belongs to a record.
 
-`store.py` loads, saves and keeps checksums and provenance, `schemas/` holds what files are of,
-`kinds.py` which file is of what, `seeds.py` the splits.
+`store.py` loads, saves and keeps checksums and provenance, `kinds.py` lists files and
+kinds, `schemas/` has the types of their data, `seeds.py` the splits.
 """
 
 import csv

@@ -1,6 +1,6 @@
-"""Every artifact: `files.csv` lists the files, `kinds.csv` what those of a kind hold.
+"""Every artifact: `files.csv` lists the files, `kinds.csv` says what those of a kind hold.
 
-It also says how they are checked; what computes a file again is imported when `verify` asks for it.
+It also names the function that computes their data again, which is imported when `verify` asks.
 """
 
 import re
