@@ -29,8 +29,8 @@ import psutil
 
 from benchmarks.page import TRUSTED, running_app
 from env import CATALOGUE
-from sauda.experiments.base import lines, rows_in
-from sauda.experiments.speeds import latency, memory_growth
+from sauda.records import lines, rows_in
+from sauda.records.schemas.speeds import latency, memory_growth
 from sauda.records.store import machine, provenance, save
 
 FILE = "load.json"

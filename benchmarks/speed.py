@@ -16,14 +16,14 @@ from typing import Any
 from benchmarks.page import running_app
 from benchmarks.screenshots import chromium, no_browser
 from env import ARENA_TASKS, IllegalAction, Observation, Task, get_task, rollout
-from sauda.experiments.base import lines
-from sauda.experiments.speeds import figure
 from sauda.games import BAZAAR
 from sauda.llm.engine import Sampling
 from sauda.llm.model import Model, NoWeights, load
 from sauda.played import play_model
 from sauda.players import BASE, SERVED, get_policy, player_spec
 from sauda.policies.bazaar import linear
+from sauda.records import lines
+from sauda.records.schemas.speeds import figure
 from sauda.records.store import REPOSITORY, machine, save
 
 Figures = list[dict[str, Any]]

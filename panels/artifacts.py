@@ -8,7 +8,7 @@ import os
 import re
 import shutil
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from itertools import groupby
 from pathlib import Path
@@ -27,17 +27,11 @@ from panels.ui.provenance import load_or_say, provenance
 from panels.ui.tables import MISSING
 from panels.ui.terms import capital, with_tooltips
 from panels.ui.wiring import fill_on_opening
-from sauda.experiments.speeds import (
-    LOAD_COLUMNS,
-    MEMORY_COLUMNS,
-    load_cells,
-    memory_cells,
-    published_speeds,
-)
 from sauda.games.transcript import to_json
 from sauda.llm.types import ReplyError
 from sauda.players import scripts_of
 from sauda.records.kinds import FILES, KINDS, ArtifactError, Entry
+from sauda.records.schemas.speeds import LoadTest, published_rows
 from sauda.records.seeds import EXACT, SEED_BITS, whole_seed
 from sauda.records.store import ROOT, Artifact, bundle, load, replace_file, sha256
 
@@ -52,6 +46,7 @@ FOLDERS = {  # of the artifacts: the title of its group
 PLAY_SECONDS = 10.0  # that a game over the API may take
 ADDRESS = "{address}"  # stands in the programs for the page's own, which ends in a slash
 LOCAL = "http://127.0.0.1:7860/"  # before the browser has filled its own in
+SPEEDS = ("reference-throughput", "arena-reference-speed")  # published figures
 OF_MODEL = re.compile(r"mini|model|replies|training")  # in the name of a speed
 
 
@@ -183,7 +178,7 @@ def listing(root: Path = ROOT) -> Markup:
 
 def _row(entry: Entry, root: Path) -> tuple[object, ...]:
     """One file's cells; the name is its download."""
-    path, check = root / entry.file, KINDS[entry.kind].check
+    path, check = root / entry.file, KINDS[entry.kind]
     try:
         artifact = load(entry.file, root)
     except ArtifactError as error:
@@ -251,12 +246,15 @@ def speeds() -> None:
         return
     rows = [
         {
-            "figure": _plain(f"{row['title']}, {row['name']}"),
-            "as published": row["median"],
-            "source": row["source"],
-            "machine and caveat": row["caveat"],
+            "figure": _plain(f"{each.title}, {unit} a second, {row.get('task') or row['path']}"),
+            "as published": row[f"{unit}_per_s"],
+            "source": each.source,
+            "machine and caveat": each.caveat,
         }
-        for row in published_speeds(published)
+        for each in published.data.figures
+        if each.id in SPEEDS
+        for row in published_rows(published, each.id)
+        for unit in ("episodes", "steps")
     ]
     below = note("Published speeds were taken on other machines, so they give no ratio.")
     lay_out(Table("published speeds", rows, below, form=","))
@@ -298,8 +296,35 @@ def load_test() -> None:
     gr.HTML(title + provenance(load))
     mixes = [note(f"{mix.name}, {mix.state}: {mix.about} ({mix.seconds:.0f} s)")
              for mix in load.data.mixes]  # fmt: skip
-    for name, heads, cells, below in (
-        ("load", LOAD_COLUMNS, load_cells(load.data), Markup("").join(mixes)),
-        ("memory", MEMORY_COLUMNS, memory_cells(load.data), ""),
-    ):
-        lay_out(Table(name, [dict(zip(heads, row, strict=True)) for row in cells], below))
+    lay_out(Table("load", load_rows(load.data), Markup("").join(mixes)))
+    lay_out(Table("memory", memory_rows(load.data)))
+
+
+def load_rows(data: LoadTest) -> list[dict[str, str]]:
+    """How long each action took, by mix and state of the code."""
+    return [
+        {"visitors": mix.name, "code": mix.state, "action": row.what, "n": f"{row.n:,}",
+         "median, ms": _ms(row.p50_ms), "95 % within, ms": _ms(row.p95_ms),
+         "refused": f"{row.refused:,}", "failures": f"{row.failures:,}"}
+        for mix in data.mixes
+        for row in mix.rows
+    ]  # fmt: skip
+
+
+def _ms(value: float | None) -> str:
+    return MISSING if value is None else f"{value:,.0f}"
+
+
+def memory_rows(data: LoadTest) -> list[dict[str, str]]:
+    """The memory of the page's processes before and after the work, by mix and state."""
+    return [
+        {"visitors": mix.name, "code": mix.state, "page, MiB": _from_to(row.page_mib),
+         "model process, MiB": "none" if row.model_mib is None else _from_to(row.model_mib),
+         "page, KiB more a unit": f"{row.page_kib_a_unit:,.0f}", "unit": row.unit}
+        for mix in data.mixes
+        for row in mix.memory
+    ]  # fmt: skip
+
+
+def _from_to(mib: Sequence[float]) -> str:
+    return f"{mib[0]:,.0f} to {mib[-1]:,.0f}"

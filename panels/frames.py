@@ -26,16 +26,13 @@ from panels.ui.provenance import provenance
 from panels.ui.tables import MISSING, with_interval
 from panels.ui.terms import in_words, task_title, with_tooltips
 from panels.ui.wiring import fill_on_opening
-from sauda.experiments.evaluate import ArenaRow, BazaarRow
-from sauda.experiments.gap import Gap
-from sauda.experiments.people import People
-from sauda.experiments.role_play import DOING, is_off_role
-from sauda.experiments.runs import RoleReply
-from sauda.experiments.scripts import Exploits
-from sauda.experiments.worth import SPOKEN, Worth
 from sauda.llm.model import NULL
-from sauda.players import is_model, policy_label
+from sauda.players import is_model, is_off_role, policy_label
 from sauda.records.schemas.base import Interval, Row
+from sauda.records.schemas.evaluation import ArenaRow, BazaarRow
+from sauda.records.schemas.open_market import SPOKEN, Exploits, Gap, Worth
+from sauda.records.schemas.people import People
+from sauda.records.schemas.training import RoleReply
 from sauda.records.store import Artifact
 from sauda.statistics import mean_of
 
@@ -151,6 +148,7 @@ QUESTIONS = {  # of comparisons, of losses and of games
     "base": "specialist, compared with the untrained base",
     "off_role": "playing the other role, compared with its own",
 }
+DOING = {"buyer": "buying", "seller": "selling", "both": "in both seats"}
 
 
 def plain(name: str) -> str:

@@ -39,16 +39,8 @@ from panels.ui.wiring import (
     on_address,
     region,
 )
-from sauda.experiments.pitching import (
-    ADVOCATES,
-    LEARNER,
-    ROUNDS,
-    Round,
-    ShownGame,
-    Verdict,
-    negotiation,
-    round_json,
-)
+from sauda.games.negotiation import ADVOCATES, LEARNER, ROUNDS, Round, negotiation, round_json
+from sauda.records.schemas.arena import ShownGame, Verdict
 from sauda.records.schemas.base import Row
 from sauda.records.seeds import first_seeds
 from sauda.records.store import Artifact, load

@@ -9,9 +9,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sauda.experiments.evaluate import ArenaRow, BazaarRow
 from sauda.players import LAB, METHODS, ORACLE, PLANNERS, SCRIPTS, SERVED, is_model
 from sauda.records.schemas.base import Interval
+from sauda.records.schemas.evaluation import ArenaRow, BazaarRow
 from sauda.records.store import Artifact
 from sauda.statistics import exact_interval, paired_difference
 

@@ -3,7 +3,8 @@
 Columns are what a player's episodes give: lists or strings of one value per episode or deal, in
 tables by name. They come in chunks of successive seeds. A chunk on disk has a key of all that its
 games depend on, so that a run that was stopped goes on where it was, and many machines may fill one
-folder. What an artifact records of players, and what of it is still the same, is said here too.
+folder. What an artifact records of players, and what of it is still the same, is said here too, and
+games of a recorded row are played again.
 """
 
 import json
@@ -28,7 +29,8 @@ from sauda.llm.turn import ModelGame, ModelSeat, PlayerSpec, new_game, play_game
 from sauda.players import ORACLE, get_policy, is_model, player_spec, sit
 from sauda.pool import Engine, engine
 from sauda.records import progress
-from sauda.records.store import read_json, source_digest, write
+from sauda.records.seeds import SPLITS
+from sauda.records.store import Artifact, differences, read_json, source_digest, write
 from sauda.statistics import paired_difference, summary
 
 CHUNK = 50  # games of a player played together
@@ -41,6 +43,9 @@ class Cell(NamedTuple):
 
     task: str
     policy: str
+
+
+Cells = Mapping[Cell, Columns]
 
 
 class Chunk(NamedTuple):
@@ -372,3 +377,79 @@ def with_cpus(
         for name, source in now.items()
     }
     return {name: source | {"cpu": OR.join(sorted(cpus[name]))} for name, source in now.items()}
+
+
+# Recorded games, played again ---------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Sample:
+    """The first episodes of a row as recorded and as replayed; of a model, on which CPUs."""
+
+    cell: Cell
+    seeds: Sequence[int]
+    recorded: Columns
+    replayed: Columns
+    cpu_then: str = ""
+    cpu_now: str = ""
+
+    def compare(self) -> tuple[str, list[str]]:
+        """The verdict on a model in words, and the faults: none where the games agree.
+
+        On the kind of CPU that recorded them every digit must come out. Elsewhere bf16 is rounded
+        in another way and a game may part from the recorded one; there the mean grade must not
+        differ (paired, 95 % interval). The same holds where several kinds of CPU played a model's
+        games, since an artifact does not say which of them played a game.
+        """
+        place = f"data.episodes[{self.cell.task!r}][{self.cell.policy!r}]"
+        faults = list(differences(self.recorded, self.replayed, place))
+        if not faults or self.cpu_then == self.cpu_now:
+            return "to the last digit", faults
+        then, now = (np.array(side["grade"]) for side in (self.recorded, self.replayed))
+        difference, low, high = paired_difference(now, then)
+        is_one = self.cpu_now in kinds_of_cpu(self.cpu_then)
+        where = "one of its CPUs" if is_one else "another CPU"
+        verdict = f"grades differ by {difference:+.3f} [{low:+.3f}, {high:+.3f}] on {where}"
+        return verdict, [] if low <= 0 <= high else faults
+
+
+def flat(recorded: Mapping[str, Mapping[str, Columns]]) -> Cells:
+    """The columns of an artifact's "episodes" by task and policy."""
+    return {
+        Cell(task_name, name): columns
+        for task_name, by_policy in recorded.items()
+        for name, columns in by_policy.items()
+    }
+
+
+def cells(artifact: Artifact) -> dict[Cell, Columns]:
+    """The recorded columns of an evaluation or a model comparison, by row.
+
+    Raises ValueError for an artifact of another kind.
+    """
+    by_task = getattr(artifact.data, "episodes", None)
+    if not isinstance(by_task, dict):
+        raise ValueError(f"{artifact.file} holds no rows of episodes that can be sampled")
+    by_task = artifact.data.as_json()["episodes"]
+    if artifact.kind.startswith("arena/"):
+        by_task = by_task[game_of(artifact.config["tasks"][0]).others]
+    return flat(by_task)
+
+
+def replay_row(
+    artifact: Artifact,
+    cell: Cell,
+    episodes: int,
+    sits: Callable[[Task, str], Callable[[int], Policy]] = sit,
+) -> Sample:
+    """Play the first `episodes` of a row again, one at a time; only columns of both sides.
+
+    `sits` gives the policy of that name in the game of each seed where another than that of
+    `players.py` is to play, such as a language model that a page has loaded. Raises KeyError for a
+    row that is not recorded.
+    """
+    recorded = take_first(cells(artifact)[cell], episodes)
+    seeds = SPLITS[artifact.config.get("split", "holdout")][: len(recorded["grade"])]
+    replayed = json.loads(json.dumps(play_cell(cell, seeds, sits)))  # as a file has it
+    recorded = {name: values for name, values in recorded.items() if name in replayed}
+    return Sample(cell, seeds, recorded, {name: replayed[name] for name in recorded})

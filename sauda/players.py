@@ -43,6 +43,7 @@ LEAVE, TUNED = "leave", "tuned"  # to compare with: no play at all, the best scr
 BAYESIAN = "bayesian"  # the planner that sees numbers only
 LISTENER = "listener"  # the planner that reads and speaks, whose moves SFT learns
 ORACLE = "oracle"  # the best response to the very seller that it meets, which it knows
+TOLD = "told the seller"  # the planner that knows the seller, in tables
 BASE = "mini"
 SERVED = f"{BASE}+{SAUDA}"  # the stage that is Sauda
 SCRIPTS = ("linear", "conceder", "boulware", "tit_for_tat", "wait", "naive")
@@ -93,6 +94,8 @@ LAB_STAGES: Mapping[str, Stage] = {
 ROLES: Mapping[str, Stage] = {  # learnt to word a move, not to choose one
     f"mini+roles-{role}": Stage(f"role model: {role}") for role in ("buyer", "seller", "generalist")
 }
+SPECIALISTS = {"buyer": "mini+roles-buyer", "seller": "mini+roles-seller"}  # by their own seat
+GENERALIST = "mini+roles-generalist"
 PLANNERS: Mapping[str, str] = {
     BAYESIAN: "planner on numbers",
     "reader": "planner that reads",
@@ -131,6 +134,11 @@ def buyer_name(policy: str) -> str:
     """A player in words, within a sentence: "the planner on numbers", "the planner lab"."""
     label = policy_label(policy)
     return f"the {label}" if policy in (TUNED, *PLANNERS, BROKER, PUBLISHED[0]) else label
+
+
+def is_off_role(player: str, seat: str) -> bool:
+    """Whether a player was trained for the other role than that of its seat, buyer or seller."""
+    return seat in SPECIALISTS and player in set(SPECIALISTS.values()) - {SPECIALISTS[seat]}
 
 
 # Players without a language model ---------------------------------------------------------------

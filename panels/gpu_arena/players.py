@@ -21,7 +21,6 @@ from panels.ui.html import macros
 from panels.ui.provenance import load_or_say
 from panels.ui.tables import with_interval
 from panels.ui.terms import short
-from sauda.experiments.evaluate import ArenaRow
 from sauda.fairness import Visitor
 from sauda.games import ARENA
 from sauda.llm.backends import in_page
@@ -30,6 +29,7 @@ from sauda.llm.types import NotReady
 from sauda.played import Cell
 from sauda.players import is_model, player_spec, policy_label
 from sauda.policies import LAB_LABELS, LABS
+from sauda.records.schemas.evaluation import ArenaRow
 from sauda.sessions.arena import LEARNER, ArenaGame
 
 HTML = macros("arena")

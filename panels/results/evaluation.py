@@ -22,9 +22,9 @@ from panels.ui.html import SAY
 from panels.ui.provenance import load_or_say, provenance
 from panels.ui.tables import WhiskerRow, whisker_rows
 from panels.ui.terms import short, task_about, task_choices, task_title, with_tooltips
-from sauda.experiments.evaluate import ArenaRow, BazaarRow, compare_rows
 from sauda.players import policy_label
 from sauda.policies import LABS, ZERO_GRADE
+from sauda.records.schemas.evaluation import ArenaRow, BazaarRow
 from sauda.records.store import Artifact
 
 Row = BazaarRow | ArenaRow
@@ -120,10 +120,11 @@ def change(row: Row, other: Artifact, metric: str) -> float | None:
         (each.task, each.policy, getattr(each, "others", None)): each for each in other.data.rows
     }
     match = rows.get((row.task, row.policy, getattr(row, "others", None)))
-    try:
-        return None if match is None else compare_rows(match, row, metric)
-    except ValueError:  # the task or its opponents were changed between the evaluations
+    if match is None or any(
+        getattr(row.hashes, part) != getattr(match.hashes, part) for part in ("task", "opponents")
+    ):
         return None
+    return getattr(match, metric).mean - getattr(row, metric).mean
 
 
 # The games ---------------------------------------------------------------------------------------

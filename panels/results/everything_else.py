@@ -15,15 +15,12 @@ from panels.ui.look import SERIES, line_style, note, style_figure, table
 from panels.ui.provenance import provenance
 from panels.ui.tables import MISSING, with_interval
 from panels.ui.terms import in_words
-from sauda.experiments.reading import KINDS, Language
-from sauda.experiments.seller_games import STUB
-from sauda.experiments.seller_quality import FILE as SELLER_FILE
-from sauda.experiments.seller_quality import SellerCell, SellerRow
 from sauda.records.schemas.base import Row
+from sauda.records.schemas.language import STUB, Language, SellerCell, SellerRow
 from sauda.records.store import Artifact
 
 NAME = "else"
-LANGUAGE_FILE = "language.json"
+SELLER_FILE, LANGUAGE_FILE = "seller_quality.json", "language.json"
 REPRODUCTION = "evaluation/reproduction.json"
 PUBLISHED = "published.json"
 
@@ -134,11 +131,11 @@ def prices_table(prices: Sequence[Row]) -> Markup:
     """Right, refused and wrong readings of the blind writer's held-out sentences, by kind."""
     chosen = {row.kind: row for row in prices if (row.reader, row.split) == ("sauda", "held_out")}
     rows = []
-    for kind in ("all", *KINDS[:-1]):
+    for kind, label in KIND_NAMES.items():
         row = chosen[kind]
         right = row.exact + row.unpriced - row.false_positives
         wrong = row.other + row.false_positives
-        rows.append((KIND_NAMES[kind], row.n, right, row.missed, wrong))
+        rows.append((label, row.n, right, row.missed, wrong))
     columns = ("kind of sentence", "n", "right", "refused", "wrong")
     return table(columns, rows, "lrrrr", "Prices, sentences by a blind writer")
 

@@ -26,9 +26,9 @@ from panels.ui.provenance import folded_commands, load_or_say, provenance, side_
 from panels.ui.tables import WhiskerRow, whisker_rows, with_interval
 from panels.ui.terms import task_choices
 from panels.ui.wiring import Updates, lay_out_address, pick_in_address
-from sauda.experiments.evaluate import BazaarRow
 from sauda.games import game_of
 from sauda.players import BASE, BAYESIAN, LAB_STAGES, LISTENER, ORACLE, SERVED, TUNED
+from sauda.records.schemas.evaluation import BazaarRow
 from sauda.records.store import REPOSITORY
 from sauda.serve.game import ServedGame
 from sauda.serve.leaderboard import (

@@ -15,15 +15,13 @@ from panels.ui.look import table
 from panels.ui.provenance import provenance
 from panels.ui.tables import whisker_rows, with_interval
 from panels.ui.terms import capital, list_names, short, task_title
-from sauda.experiments.gap import Gap
-from sauda.experiments.scripts import LEAST_PAY, Exploit, Exploits
-from sauda.experiments.worth import BOUND as TOLD
-from sauda.experiments.worth import OTHER_TYPE, SPOKEN, Worth
-from sauda.players import LEAVE, PLANNERS, TUNED, buyer_name, policy_label
+from sauda.players import LEAVE, PLANNERS, TOLD, TUNED, buyer_name, policy_label
 from sauda.policies.values import GAP
+from sauda.records.schemas.open_market import OTHER_TYPE, SPOKEN, Exploit, Exploits, Gap, Worth
 from sauda.records.store import Artifact
 
 EXPLOITS_FILE, WORDS_FILE = "exploits.json", "worth.json"
+LEAST_PAY = 0.01  # what words must gain over silence to count as an exploit
 
 
 # How far from the optimum, and where it is lost ---------------------------------------------------

@@ -6,16 +6,14 @@ from panels.measured import GAIN
 from panels.results.question import Answer, Measured, Question, Verdict, grades_figure
 from panels.ui.html import SAY
 from panels.ui.tables import with_interval
-from sauda.experiments.ear import Ear
-from sauda.experiments.likeness import Likeness
-from sauda.experiments.manners import Manners
-from sauda.experiments.people import BOUND, TASK, People
 from sauda.language.faults import count_in_words
-from sauda.players import is_model
+from sauda.players import PEOPLE as TASK
+from sauda.players import TOLD, is_model
+from sauda.records.schemas.people import Ear, Likeness, Manners, People
 from sauda.records.store import Artifact
 
 SHOWN = {  # players of the figure: in words, key of SERIES
-    BOUND: ("bound: is told the seller", "oracle"),
+    TOLD: ("bound: is told the seller", "oracle"),
     "listener": ("plans, reads and speaks", "buyer"),
     "reader": ("plans and reads, says nothing", "buyer"),
     "speaker": ("plans and speaks, reads nothing", "buyer"),

@@ -18,12 +18,11 @@ from panels.ui.provenance import PLAYS_AGAIN, side_by_side
 from panels.ui.terms import capital, list_names, task_title
 from panels.ui.visitor import as_visitor
 from panels.ui.wiring import Address, Updates, in_address
-from sauda.experiments.verify import Sample, cells, needs_weights, replay_row
 from sauda.games import game_of
 from sauda.llm.backends import gpu_of_this_process
 from sauda.llm.model import ROUNDING
 from sauda.llm.types import ReplyError
-from sauda.played import Cell, kinds_of_cpu
+from sauda.played import Cell, Sample, cells, kinds_of_cpu, replay_row, weights_of
 from sauda.players import buyer_name, player_spec, sit
 from sauda.records.store import Artifact
 
@@ -93,7 +92,7 @@ def cpu_features() -> list[str]:
 
 def sits_here(task: Task, name: str) -> Callable[[int], Policy]:
     """Who plays in each game; of a language model that of this page's own process."""
-    if not needs_weights(name):
+    if not weights_of(name):
         return sit(task, name)
     policy = of_this_page(task, name)
     return lambda seed: policy
@@ -105,7 +104,7 @@ def draw_sample(sample: Sample, machines: Markup | str = "") -> Markup:
     The rows of the games are folded. `machines` says where a language model played.
     """
     figures = sample.recorded["grade"], sample.replayed["grade"]
-    why = ROUNDING_DIFFERS if needs_weights(sample.cell.policy) else ""
+    why = ROUNDING_DIFFERS if weights_of(sample.cell.policy) else ""
     played = sample.recorded, sample.replayed
     return side_by_side(WON, figures, *played, why, sample.seeds) + machines
 
@@ -154,7 +153,7 @@ def play_row_again(rows: Rows, label: str) -> Iterator[Markup]:
         yield trouble(ValueError("pick one of the rows of this list"))
         return
     artifact, cell = rows[label]
-    slow = needs_weights(cell.policy)
+    slow = weights_of(cell.policy)
     count, time = BY_MODEL[game_of(cell.task).name] if slow else (SCRIPTED, "")
     games = f"{count} game{'s' if count > 1 else ''}"
     yield note(f"Playing {games}{f', which takes {time}' if slow else ''} …")

@@ -41,7 +41,6 @@ from panels.ui.html import SAY
 from panels.ui.provenance import provenance
 from panels.ui.tables import WhiskerRow, whisker_rows
 from panels.ui.terms import capital, list_names, list_tasks, short, task_choices
-from sauda.experiments.comparison import PairedDifference
 from sauda.llm.model import NULL
 from sauda.players import (
     BASE,
@@ -57,6 +56,7 @@ from sauda.players import (
 )
 from sauda.policies import ZERO_GRADE
 from sauda.records.schemas.base import Interval
+from sauda.records.schemas.evaluation import PairedDifference
 from sauda.records.store import Artifact
 
 STEERING, HONEST = "steering", "honest"

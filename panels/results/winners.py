@@ -47,8 +47,6 @@ from panels.ui.look import table
 from panels.ui.provenance import provenance
 from panels.ui.tables import WhiskerRow, whisker_rows, with_interval
 from panels.ui.terms import capital, in_words, list_names, list_tasks, task_choices
-from sauda.experiments.evaluate import ArenaRow, BazaarRow
-from sauda.experiments.speeds import published_rows
 from sauda.players import (
     AUTARKY,
     BASE,
@@ -67,6 +65,8 @@ from sauda.players import (
 )
 from sauda.policies import LAB_LABELS, ZERO_GRADE
 from sauda.records.schemas.base import Hashes, Interval
+from sauda.records.schemas.evaluation import ArenaRow, BazaarRow
+from sauda.records.schemas.speeds import published_rows
 from sauda.records.store import Artifact
 
 CLASSIC = "classic/"  # how the tasks of the published games begin

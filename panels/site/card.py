@@ -23,9 +23,9 @@ from panels.ui.html import SAUDA, STRANGER, drawing
 from panels.ui.look import PALETTE
 from panels.ui.provenance import load_or_say
 from panels.ui.theme import FONTS
-from sauda.experiments import duel
 from sauda.language.lines import drawings
 from sauda.players import is_model
+from sauda.records.schemas.episodes import DUEL_FILE
 from sauda.records.seeds import deal_at, whole_seed
 from sauda.sessions import daily
 from sauda.sessions.ladder import LEVELS, person_at
@@ -145,11 +145,11 @@ def claim(
 
 def recorded_share(task: str, seed: int) -> float | None:
     """Sauda's share in the recorded duel, where that was the same game."""
-    artifact, _ = load_or_say(duel.FILE)
-    if artifact is None or task != duel.TASK:
+    artifact, _ = load_or_say(DUEL_FILE)
+    if artifact is None:
         return None
-    game = artifact.data.games[0]
-    return duel.share_of(game.as_json()) if game.seed == seed else None
+    data, game = artifact.data, artifact.data.games[0]
+    return data.shares[data.seeds.index(seed)] if (game.task, game.seed) == (task, seed) else None
 
 
 def _name_of(task: str, seed: int, against: str) -> str:

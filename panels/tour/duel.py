@@ -21,12 +21,12 @@ from panels.ui.html import SAUDA, SAY, goods, macros, picture
 from panels.ui.look import note, trouble
 from panels.ui.provenance import missing
 from panels.ui.terms import capital
-from sauda.experiments.duel import FILE, TASK
 from sauda.games.transcript import from_json, in_words
 from sauda.llm.types import ReplyError
-from sauda.players import BASE, SERVED, is_model, policy_label
+from sauda.players import BASE, PEOPLE, SERVED, is_model, policy_label
 from sauda.records import read_table
 from sauda.records.kinds import ArtifactError
+from sauda.records.schemas.episodes import DUEL_FILE
 from sauda.records.store import load
 
 HTML = macros("tour")
@@ -42,7 +42,7 @@ def recorded() -> Mapping[str, tuple[Episode, Sequence[str]]]:
 
     Raises ArtifactError without the record.
     """
-    games = load(FILE).data.games
+    games = load(DUEL_FILE).data.games
     return {game.policy: (from_json(game.as_json()), game.replies) for game in games}
 
 
@@ -84,7 +84,7 @@ def draw(
         bubbles(game, SERVED, replies),
         *scale(game),
         f"{share_of(game):.0%}",
-        address_of(TASK, game.seed, HIDDEN, int(ask)) if can_press else "",
+        address_of(PEOPLE, game.seed, HIDDEN, int(ask)) if can_press else "",
         (
             rivals()[rival],
             bubbles(other, rival, other_replies),
@@ -101,7 +101,10 @@ def share_of(game: Episode) -> float:
 
 def bubbles(game: Episode, buyer: str, replies: Sequence[str]) -> list[Bubble]:
     """Each move of a game: the seat, the face, what was said, the same in English."""
-    faces = {"seller": face_at(TASK, game.seed, ""), "buyer": SAUDA if is_model(buyer) else "bust"}
+    faces = {
+        "seller": face_at(PEOPLE, game.seed, ""),
+        "buyer": SAUDA if is_model(buyer) else "bust",
+    }
     return [
         (turn.agent, picture(faces[turn.agent], "face"), *_said(turn, replies))
         for turn in game.turns
@@ -115,7 +118,7 @@ def _said(turn: Turn, replies: Sequence[str]) -> tuple[Markup | str, str]:
         return wrote, "names no price, so the game is lost"
     words = turn.action.message
     if not isinstance(turn.action, Offer):
-        return words or capital(in_words(TASK, turn)), gloss(words)
+        return words or capital(in_words(PEOPLE, turn)), gloss(words)
     price = rupees(turn.action.price)
     before, quoted, after = words.partition(price)
     if not quoted:
@@ -162,7 +165,7 @@ def compare(rival: str) -> Markup:
 def play_live(rival: str) -> Iterator[Markup]:
     """The games of the model and of `rival`, played now, and whether they are as recorded."""
     try:
-        games, task = recorded(), get_task(TASK)
+        games, task = recorded(), get_task(PEOPLE)
     except ArtifactError as error:
         yield missing(error)
         return

@@ -24,9 +24,6 @@ from panels.ui.look import SERIES, line_style, style_figure
 from panels.ui.tables import points
 from panels.ui.terms import list_names
 from sauda.cloud.jobs import PRICES_READ
-from sauda.experiments import duel
-from sauda.experiments.comparison import PairedDifference
-from sauda.experiments.manners import HABITS
 from sauda.players import (
     AUTARKY,
     BASE,
@@ -36,23 +33,26 @@ from sauda.players import (
     LEAVE,
     LISTENER,
     ORACLE,
+    PEOPLE,
     SERVED,
     TUNED,
     policy_label,
 )
 from sauda.records.kinds import ArtifactError, entry
 from sauda.records.schemas.base import Interval
+from sauda.records.schemas.evaluation import PairedDifference
 from sauda.records.store import Artifact, load
 from sauda.train.model import PARAMETERS
 
-MARKET = duel.TASK  # of the Tour's figures
+MARKET = PEOPLE  # of the Tour's figures
 PERCENT = "z.0%"  # of grades: the share of the best outcome that a game allows
 SMOOTHING = 0.8  # of the loss
 DRAWN = 500  # most steps in the chart, which is about as many pixels wide
 HELD = f"{BASE}+{CONSTRAINED}"  # the base that can make legal moves alone
 WORDS = ("open-3", "all")  # market and games of the sentence about words
 REINFORCED = ("grpo", "dpo")  # methods that go on from a stage which copies a planner
-OPENINGS = ("concedes evenly", "opens absurdly")  # sellers of the finding about opening prices
+# Sellers of the finding about opening prices, and where their first ask stands.
+OPENINGS = {"concedes evenly": "as listed", "opens absurdly": "3 times that"}
 LAB_TASK = "arena/market_round"  # of the sentence about the lab
 CONTENDERS = (LEAVE, TUNED, BAYESIAN, LISTENER)  # of the figure
 
@@ -286,14 +286,13 @@ def _opening_price(manners: Artifact) -> Finding:
     rows = {(row.player, row.habit): row for row in manners.data.rows}
     buyers = {LISTENER: "planner", SERVED: "Sauda"}
     low, high = (rows[LISTENER, habit] for habit in OPENINGS)
-    times = HABITS[OPENINGS[1]].opening / HABITS[OPENINGS[0]].opening
     moved = f"from {of_thousand(low.share.mean)} to {of_thousand(high.share.mean)}"
     return Finding(
         f"What an opening price moves: the planner {moved}",
         [
             _bar(f"{buyer}, ask {where}", rows[name, habit].share)
             for name, buyer in buyers.items()
-            for habit, where in zip(OPENINGS, ("as listed", f"{times:g} times that"), strict=True)
+            for habit, where in OPENINGS.items()
         ],
         f"of a seller that comes down evenly to its limit; n = {low.possible} games where both can"
         " gain",

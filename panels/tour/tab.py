@@ -29,6 +29,7 @@ from panels.ui.theme import SCENE, font_faces
 from panels.ui.wiring import queue
 from sauda.players import BASE
 from sauda.records.kinds import ArtifactError
+from sauda.records.schemas.episodes import DUEL_FILE
 from sauda.records.store import load
 
 HTML = macros("tour")
@@ -111,7 +112,7 @@ def _build_race() -> None:
     """Lay out the duel and whom it can be compared with."""
     try:
         shown = Moves(duel.scene(), elem_id="tour-race")
-        artifact = load(duel.FILE)
+        artifact = load(DUEL_FILE)
         choices = [(label, name) for name, label in duel.rivals().items()]
     except ArtifactError as error:
         gr.HTML(missing(error) + HTML.no_duel())

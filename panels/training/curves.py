@@ -26,11 +26,11 @@ from panels.ui.look import (
     with_minus_signs,
 )
 from panels.ui.provenance import load_or_say
-from sauda.experiments.evaluate import BazaarRow
-from sauda.experiments.runs import TrainingRun
 from sauda.players import METHODS, TUNED
 from sauda.records import read_table
 from sauda.records.schemas.base import Interval
+from sauda.records.schemas.evaluation import BazaarRow
+from sauda.records.schemas.training import TrainingRun
 from sauda.records.store import Artifact
 from sauda.statistics import moving_average
 from sauda.train.checks import EVAL_TASKS

@@ -14,7 +14,6 @@ from panels.ui.html import SAY, macros
 from panels.ui.look import QUEUED, QUIET, heading, in_columns, note, table, trouble
 from panels.ui.provenance import load_or_say, provenance
 from panels.ui.wiring import Updates, bound, fill_on_opening, region
-from sauda.experiments.reading import ACTS_FILE
 from sauda.language.acts import (
     INTENTS,
     PARTS,
@@ -204,7 +203,7 @@ def build(tab: gr.Tab) -> None:
 
 def _count(made: Corpus) -> Markup:
     """How many examples there are of each act, and how well acts are read."""
-    artifact, read = load_or_say(ACTS_FILE)
+    artifact, read = load_or_say("acts.json")
     if artifact is not None:
         # in human dialogues that the rules were not tuned on
         (part,) = (row for row in artifact.data.parts if row.part == "held_out")

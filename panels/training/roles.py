@@ -1,36 +1,38 @@
 """Roles: the losses of buyer, seller and generalist, and how they fare in games.
 
+Nine paired contrasts, fixed in advance, ask whether training for a role makes a better player: each
+adapter beside the base in both seats, each specialist beside the generalist in its own seat, and
+the specialists on role beside off role, both seats pooled. Two players are compared in the same
+scenarios.
+
 Published figures are AgreeMate's, of another model and other data.
 """
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
 from typing import Any
 
 import gradio as gr
+import numpy as np
 import plotly.graph_objects as go
 from markupsafe import Markup
 
-from panels.frames import Table, lay_out, names_its_price, plain
+from panels.frames import DOING, Table, lay_out, names_its_price, plain
 from panels.training.curves import curve, line_chart
 from panels.ui.html import SAY, macros
 from panels.ui.look import QUIET, badge, line_style, table, with_minus_signs
 from panels.ui.provenance import load_or_say, provenance, sources
 from panels.ui.terms import term
 from panels.ui.wiring import Updates, fill_on_opening
-from sauda.experiments.role_play import FILE as SAID_FILE
-from sauda.experiments.role_play import contrasts_of, contrasts_verdict, price_verdict
-from sauda.experiments.runs import (
-    NAMES,
-    ROLES_FILE,
-    RoleReply,
-    RoleRun,
-    cause_sentences,
-    schedule_verdict,
-)
-from sauda.experiments.speeds import published_rows
-from sauda.players import policy_label
+from sauda.players import BASE, GENERALIST, SPECIALISTS, policy_label
+from sauda.players import ROLES as ADAPTERS
+from sauda.records.schemas.base import Interval, Row
+from sauda.records.schemas.speeds import published_rows
+from sauda.records.schemas.training import ROLE_RUNS, ROLES_FILE, RolePlay, RoleReply, RoleRun
 from sauda.records.store import Artifact
+from sauda.statistics import holm, mean_of, sign_flip_p
 from sauda.train.roles import LEAST_SAID
 
 HTML = macros("roles")
@@ -41,6 +43,10 @@ COLUMNS = (
     "perplexity", "running mean of the loss", "memory, GiB",
 )  # fmt: skip
 Runs = Mapping[str, Artifact]  # by name, such as roles-buyer-control
+IN_WORDS = {"cycles": "Two cycles instead of one", "layers": "Rates by layer instead of one rate"}
+LEVEL = 0.05  # of the whole family of contrasts
+MARGIN = 0.1  # of the share of the ZOPA, within which two players are called equivalent
+ON_ROLE, OFF_ROLE = "on role", "off role"  # the specialists in their own seat, in the other
 
 # What roles say in games --------------------------------------------------------------------------
 
@@ -55,6 +61,153 @@ def tell_games(games: Artifact | None, missing: Markup) -> Markup:
         with_minus_signs(contrasts_verdict(contrasts, policy_label)) if contrasts else "",
         provenance(games, f"n = {rows[0].n} games per model and seat"),
     )
+
+
+def price_verdict(rows: Sequence[Row]) -> Iterator[str]:
+    """A sentence per seat: how often each model says the decided price in games."""
+    for seat, specialist in SPECIALISTS.items():
+        by_model = {row.model: row for row in rows if row.seat == seat}
+        if {specialist, GENERALIST, BASE} <= by_model.keys():
+            taught, general, base = (
+                "{mean:.0%} [{low:.0%}, {high:.0%}]".format(**by_model[name].said.as_json())
+                for name in (specialist, GENERALIST, BASE)
+            )
+            yield (
+                f"As a {seat} in {by_model[specialist].n} games, the specialist says {taught} of "
+                f"the script's prices as decided, the generalist {general} and the untrained base "
+                f"{base}."
+            )
+
+
+# The nine contrasts -------------------------------------------------------------------------------
+
+Shares = Mapping[tuple[str, str], np.ndarray]  # by player and seat: (n,)
+
+
+@dataclass(frozen=True)
+class Contrast:
+    """The share of one player less that of another."""
+
+    player: str
+    beside: str
+    seat: str  # "both" for the mean of both seats
+    n: int  # scenarios
+    difference: Interval
+    p: float  # two-sided, of the paired sign-flip permutation test
+    adjusted: float  # by Holm, over the nine
+
+    @property
+    def is_shown(self) -> bool:
+        """Whether the test of the family says that the two differ."""
+        return self.adjusted < LEVEL
+
+    @property
+    def is_equivalent(self) -> bool:
+        """Whether the whole interval lies within the MARGIN."""
+        return self.difference.low > -MARGIN and self.difference.high < MARGIN
+
+
+def contrasts_of(data: RolePlay) -> list[Contrast]:
+    """The contrasts in recorded games; none where a model did not take both seats."""
+    cells = {(cell.model, cell.seat): cell.games for cell in data.games}
+    return contrasts({at: np.array([game.share for game in games]) for at, games in cells.items()})
+
+
+def contrasts(shares: Shares) -> list[Contrast]:
+    """The nine contrasts, each p adjusted for all; none where a player did not take both seats."""
+    if not shares.keys() >= set(product((BASE, *ADAPTERS), SPECIALISTS)):
+        return []
+    pairs = [
+        *((player, BASE, seat) for player, seat in product(ADAPTERS, SPECIALISTS)),
+        *((specialist, GENERALIST, seat) for seat, specialist in SPECIALISTS.items()),
+    ]
+    buyer, seller = SPECIALISTS.values()
+    pooled = shares[buyer, "buyer"] - shares[seller, "buyer"]
+    pooled = (pooled + shares[seller, "seller"] - shares[buyer, "seller"]) / len(SPECIALISTS)
+    differences = {
+        (player, beside, seat): shares[player, seat] - shares[beside, seat]
+        for player, beside, seat in pairs
+    } | {(ON_ROLE, OFF_ROLE, "both"): pooled}
+    p = [sign_flip_p(difference) for difference in differences.values()]
+    return [
+        Contrast(*names, len(difference), Interval(**mean_of(difference)), p, adjusted)
+        for (names, difference), p, adjusted in zip(differences.items(), p, holm(p), strict=True)
+    ]
+
+
+def contrasts_verdict(rows: Sequence[Contrast], name: Callable[[str], str]) -> str:
+    """What the nine say; `name` gives a player in words.
+
+    A second sentence says whether each specialist is equivalent to the generalist in its own seat.
+    """
+    shown = [row for row in rows if row.is_shown]
+    largest = max(rows, key=lambda row: abs(row.difference.mean))
+    opening = f"{len(shown)} of {len(rows)} contrasts show"
+    if not shown:
+        opening = f"None of {len(rows)} contrasts shows"
+    details = "; ".join(_describe(row, name) for row in shown or [largest])
+    return (
+        f"{opening} a difference in share at {LEVEL:.0%} after correction by Holm, n ="
+        f" {largest.n} scenarios: {'' if shown else 'the largest is '}{details}. Within"
+        f" ±{MARGIN:.0%} of the share, {', and '.join(_equivalences(rows, name))}."
+    )
+
+
+def _equivalences(rows: Sequence[Contrast], name: Callable[[str], str]) -> Iterator[str]:
+    for row in rows:
+        if row.beside == GENERALIST:
+            how = "is" if row.is_equivalent else "is not shown to be"
+            yield f"{name(row.player)} {how} equivalent to {name(row.beside)}, {DOING[row.seat]}"
+
+
+def _describe(row: Contrast, name: Callable[[str], str]) -> str:
+    difference = "{mean:+z.1%} [{low:+z.1%}, {high:+z.1%}]".format(**row.difference.as_json())
+    return f"{name(row.player)} less {name(row.beside)}, {DOING[row.seat]}, {difference}"
+
+
+# Whether the schedule helps -----------------------------------------------------------------------
+
+
+def schedule_verdict(contrasts: Sequence[Row]) -> str:
+    """Whether the loss is lower with the schedule, cycles and rates by layer, by the intervals.
+
+    "Yes" where it is in all comparisons, "No" where it is in none and higher in some.
+    """
+    rows = [row.difference for row in contrasts if row.question == "schedule"]
+    lower, higher = (sum(row.high < 0 for row in rows), sum(row.low > 0 for row in rows))
+    rest = len(rows) - lower - higher
+    opening = "No" if higher else "Not shown"
+    if lower:
+        opening = "Partly" if higher or rest else "Yes"
+    directions = [f"lower in {_count(lower, len(rows))}"] if lower else []
+    directions += [f"higher in {_count(higher, len(rows))}"] if higher else []
+    clauses = [f"with the schedule, the loss was {' and '.join(directions)}"] if directions else []
+    clauses += [f"in {_count(rest, len(rows))} the interval holds 0"] if rest else []
+    return f"{opening}: {'; '.join(clauses)}."
+
+
+def cause_sentences(contrasts: Sequence[Row]) -> Iterator[str]:
+    """A sentence for each cause in the schedule: by how much it changes the generalist's loss."""
+    for cause, words in IN_WORDS.items():
+        changes = [
+            f"{gap.mean:+.3f} [{gap.low:+.3f}, {gap.high:+.3f}] on the {row.role}'s turns"
+            f" ({_direction(gap)})"
+            for row in contrasts
+            if row.question == cause
+            for gap in [row.difference]
+        ]
+        if changes:
+            yield f"{words} change the loss of the generalist by {' and '.join(changes)}."
+
+
+def _direction(gap: Interval) -> str:
+    if gap.high < 0:
+        return "lower"
+    return "higher" if gap.low > 0 else "the interval holds 0"
+
+
+def _count(count: int, n: int) -> str:
+    return f"{f'all {n}' if count == n else f'{count} of {n}'} comparisons with a control"
 
 
 # Curves -------------------------------------------------------------------------------------------
@@ -176,14 +329,14 @@ def check_line(runs: Runs) -> str:
 
 def build(tab: gr.Tab) -> None:
     """Lay out the part, which is filled as `tab` is opened. Called inside it."""
-    files = (ROLES_FILE, "published.json", *(f"training/{name}.json" for name in NAMES))
+    files = (ROLES_FILE, "published.json", *(f"training/{name}.json" for name in ROLE_RUNS))
     loaded = list(map(load_or_say, files))
     if missing := [message for _, message in loaded if message]:
         gr.HTML(missing[0])  # the runs are made alike, and the comparison is of them all
         return
     compared, published, *logs = (artifact for artifact, _ in loaded)
-    runs = dict(zip(NAMES, logs, strict=True))
-    games, missing = load_or_say(SAID_FILE)
+    runs = dict(zip(ROLE_RUNS, logs, strict=True))
+    games, missing = load_or_say("role_play.json")
     above = gr.HTML()
     for table_ in _tables(compared, games, runs):
         lay_out(table_)

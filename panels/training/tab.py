@@ -51,9 +51,10 @@ from panels.ui.wiring import (
 from sauda.cloud.jobs import FLAVORS, PRICES_READ, Flavor
 from sauda.players import BASE, MEASURED, buyer_name, policy_label
 from sauda.records.kinds import training_runs
+from sauda.records.schemas.training import SelectorEpisode
 from sauda.records.store import Artifact
 from sauda.statistics import moving_average
-from sauda.train.selector import DIGITS, EXPERT, SelectorEpisode, episode_return
+from sauda.train.selector import DIGITS, EXPERT, episode_return
 
 HTML = macros("training")
 TITLE = "Training"

@@ -11,13 +11,12 @@ import numpy as np
 from env import ARENA_TASKS, Episode, Policy, Task, get_task, rollout
 from panels.ui.provenance import load_or_say
 from panels.ui.visitor import visitor_of_event
-from sauda.experiments.episodes import POLICIES, SEED
-from sauda.experiments.verify import needs_weights
 from sauda.games import game_of
 from sauda.games.transcript import from_json
 from sauda.llm.backends import SEATS, in_page
 from sauda.llm.server import Loading, ModelWorker
 from sauda.llm.types import ReplyError
+from sauda.played import weights_of
 from sauda.players import (
     BASE,
     LAB,
@@ -30,6 +29,7 @@ from sauda.players import (
     row_name,
     scripts_of,
 )
+from sauda.records.schemas.episodes import POLICIES, SEED
 from sauda.records.seeds import SPLITS, whole_seed
 from sauda.records.store import Artifact
 
@@ -111,7 +111,7 @@ def of_this_page(task: Task, name: str) -> Policy:
     Its requests stand in line as those of the visitor whose event runs. Raises ReplyError, here and
     in play, where it cannot be loaded or a game cannot be played in time.
     """
-    if not needs_weights(name):
+    if not weights_of(name):
         return get_policy(task, name)
     player = player_spec(name)
     player = replace(player, generate=awaited_model(player.weights))

@@ -1,6 +1,6 @@
 """Transcripts: games before and after training, and any game under up to four policies.
 
-The rule of `sauda.experiments.episodes` chooses the games before and after; moves that differ are
+A rule chose the games before and after (`python -m sauda run before_after`); moves that differ are
 marked. An event of the second part takes its `Page` and the values of its inputs, and returns new
 values by component. A component that it leaves out keeps its value.
 """
@@ -24,21 +24,27 @@ from panels.ui.offers import offers_of
 from panels.ui.provenance import load_or_say, provenance, side_by_side
 from panels.ui.terms import short, task_choices
 from panels.ui.wiring import Updates, in_address, lay_out_address, on_address
-from sauda.experiments import episodes as experiment
-from sauda.experiments.episodes import POLICIES, SEED, SIDES, ChosenPair
-from sauda.games.transcript import from_json
+from sauda.games.transcript import from_json, play_replies
 from sauda.llm.types import ReplyError
 from sauda.players import BASE, LISTENER, PEOPLE, SERVED, policy_label
 from sauda.records.kinds import ArtifactError
+from sauda.records.schemas.episodes import (
+    BEST,
+    PERCENTILES,
+    POLICIES,
+    SEED,
+    SIDES,
+    BeforeAfterTask,
+    ChosenPair,
+    gain,
+)
 from sauda.records.seeds import whole_seed
 from sauda.records.store import Artifact
 
 TITLE = "Transcripts"
 PAIRS, ANY_GAME = "before-after", "any-game"  # ids of the sub-tabs
-TYPICAL = ("50th", "90th", experiment.BEST)  # the first that gained by a deal is shown first
-RANKS = {experiment.BEST: "largest gain with a deal"} | {
-    why: f"{why} percentile" for why in experiment.PERCENTILES
-}
+TYPICAL = ("50th", "90th", BEST)  # the first that gained by a deal is shown first
+RANKS = {BEST: "largest gain with a deal"} | {why: f"{why} percentile" for why in PERCENTILES}
 FIRST_TASK = next(iter(BAZAAR_TASKS))
 ARGUMENTS = {
     "ask_cost": "what it cost", "ask_wear": "any faults", "ask_time": "how long it stays",
@@ -65,7 +71,7 @@ def pairs_of(artifact: Artifact, task_name: str) -> dict[str, ChosenPair]:
     return {pair.why: pair for pair in _of(artifact, task_name).chosen}
 
 
-def _of(artifact: Artifact, task_name: str) -> experiment.BeforeAfterTask:
+def _of(artifact: Artifact, task_name: str) -> BeforeAfterTask:
     return next(row for row in artifact.data.tasks if row.task == task_name)
 
 
@@ -90,7 +96,7 @@ def choices(artifact: Artifact, task_name: str) -> list[tuple[str, str]]:
 def explain(artifact: Artifact, task_name: str) -> Markup:
     """In how many games training won more, what was said, and how the games were chosen."""
     row = _of(artifact, task_name)
-    gains = [experiment.gain(b, a) for b, a in zip(row.before, row.after, strict=True)]
+    gains = [gain(b, a) for b, a in zip(row.before, row.after, strict=True)]
     won, lost = (sum(sign * g > 0 for g in gains) for sign in (1, -1))
     acts = {
         side: {ARGUMENTS.get(act, act.replace("_", " ")): n for act, n in row.acts[side].items()}
@@ -157,7 +163,7 @@ def replay_both(pair: ChosenPair) -> Markup:
     for side in SIDES:
         record = getattr(pair, side)
         task = get_task(record.task)
-        now = experiment.play_replies(task, record.policy, pair.seed, record.replies)
+        now = play_replies(task, record.policy, pair.seed, record.replies)
         what = f"share of what could be won {side} training, {policy_label(record.policy)}"
         grades = [record.grade], [now["grade"]]
         parts.append(side_by_side(what, grades, record.as_json(), now))

@@ -24,7 +24,7 @@ def provenance(artifact: Artifact, extra: str = "") -> Markup:
         parts.append(f"commit {made['commit'][:7]}{unclean}")
     parts.append(made["created"][:10])
     if artifact.origin == "measured":
-        method = KINDS[artifact.kind].check.method
+        method = KINDS[artifact.kind].method
         commands.append(f"check it ({method}): python -m sauda verify {artifact.file}")
     return PARTS.provenance(artifact.origin, parts, commands)
 

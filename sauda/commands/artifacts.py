@@ -64,7 +64,7 @@ def _verify(file: str) -> bool:
     start = time.monotonic()
     faults = check(file)
     seconds = time.monotonic() - start
-    return report(f"{file}: {KINDS[entry(file).kind].check} ({seconds:.0f} s)", faults)
+    return report(f"{file}: {KINDS[entry(file).kind]} ({seconds:.0f} s)", faults)
 
 
 def _verify_models(tasks: list[str]) -> int:

@@ -10,6 +10,7 @@ from typing import Any
 
 from sauda.cloud import CloudFault
 from sauda.commands import COMMANDS
+from sauda.records import lines, rows_in
 from sauda.records.store import save
 
 SHOWN = 10  # faults named of what is checked
@@ -34,8 +35,6 @@ def save_measured(file: str, config: Mapping[str, Any], data: Mapping[str, Any])
 
 def print_tables(data: Mapping[str, Any]) -> None:
     """Print the tables of a result."""
-    from sauda.experiments.base import lines, rows_in
-
     print("\n".join(lines(rows_in(data))))
 
 

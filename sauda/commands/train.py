@@ -240,7 +240,7 @@ def ear() -> int:
 
 def _compare(file: str, config: Mapping[str, Any], data: Mapping[str, Any]) -> int:
     """Print where the artifact in `file` differs from the data; 1 where it does."""
-    from sauda.experiments.verify import differences
+    from sauda.records.store import differences
 
     fresh, recorded = new_artifact(file, config, data), load(file)
     faults = [

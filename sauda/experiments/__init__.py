@@ -1,15 +1,15 @@
-"""Experiments: each with its result type, its function and what `verify` repeats.
+"""Experiments: each with its function and what `verify` repeats; commands alone import them.
 
-The experiment NAME is the function of that name; `sauda/records/files.csv` says which file it fills
-and in which module it stands. `base.py` is what experiments share, and `verify.py` repeats any of
-them. A module is imported only when one of its experiments is asked for.
+The experiment NAME is the function of that name; `sauda/records/files.csv` says which file it
+fills, and `kinds.csv` beside it in which module it stands. `base.py` is what experiments share, and
+`verify.py` repeats any of them. A module is imported only when one of its experiments is asked for.
 """
 
-from importlib import import_module
 from pathlib import PurePath
+from pkgutil import resolve_name
 from typing import Any
 
-from sauda.records.kinds import FILES, MODULES, Entry
+from sauda.records.kinds import FILES, KINDS, Entry
 
 RUN = "python -m sauda run "
 
@@ -27,4 +27,5 @@ def find(name: str) -> Any:
             if PurePath(entry.file).stem == name:
                 raise ValueError(f"{entry.file} is made by `{entry.command}`")
         raise ValueError(f"no experiment {name!r}; experiments are {', '.join(index())}")
-    return getattr(import_module(MODULES[index()[name].kind]), name)
+    module = KINDS[index()[name].kind].repeat.partition(":")[0]
+    return resolve_name(f"{module}:{name}")

@@ -19,7 +19,6 @@ from sauda.experiments.base import experiment
 from sauda.played import grades
 from sauda.policies import LABS
 from sauda.policies.arena import gains_from_trade, play_all_seeing
-from sauda.records.schemas.base import Record, Rows
 from sauda.records.seeds import first_seeds
 from sauda.statistics import difference_of, mean_of, name_interval, share_of_gap
 
@@ -27,16 +26,7 @@ FAIR, POOR = 0.65, 0.35  # reputations
 POLICIES = ("autarky", "rule_based_expert", "broker")
 
 
-class ArenaRules(Record):
-    """What each rule of the arena is worth to the broker, and how much trading wins."""
-
-    yardsticks: Rows  # one per task and player, the trader that sees all among them
-    ablations: Rows  # one per task and rule that is switched off: what the broker's grade loses
-
-
-@experiment(
-    "arena_rules.json", ArenaRules, method="replayed", checks="every grade, share and difference"
-)
+@experiment("arena_rules.json")
 def arena_rules(worlds: int = 200, trader_worlds: int = 60) -> dict[str, Any]:
     """The data of the artifact; the slow trader that sees all plays the first `trader_worlds`."""
     yardsticks, ablations = [], []

@@ -1,4 +1,4 @@
-"""`@experiment` makes a function a command, a registered artifact and what `verify` repeats.
+"""`@experiment` makes a function a command that fills an artifact, and what `verify` calls again.
 
 The function's parameters are its settings: options of `python -m sauda run NAME`, recorded in the
 file's config. Their defaults are what the artifact holds; other settings never replace it. Keyword-
@@ -8,21 +8,18 @@ processes and an option too; `root`, the folder of the artifacts that it reads.
 
 import argparse
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from inspect import Parameter, signature
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, get_args
 
 from sauda.records import check_least, store
-from sauda.records.kinds import Check, Kind, Method, entry, register_kind
-from sauda.records.schemas.base import Record
+from sauda.records.kinds import entry
 
 Data = Mapping[str, Any]  # a JSON value of the result type
-# Of an artifact, a number of worker processes, and the folder of the artifacts.
-Replay = Callable[[store.Artifact, int, Path], Data]
-PRINTED = 100  # rows of a table at most
 PLAYERS = "players"  # a setting: whom the rows are about
 
 
@@ -31,8 +28,7 @@ class Experiment:
     """A function that fills one artifact; called as that function."""
 
     function: Callable[..., Data]
-    file: str  # under artifacts/
-    kind: Kind
+    file: str  # under artifacts/, a line of `files.csv`
     inputs: Mapping[str, Path]  # files read: digests are recorded
 
     def __call__(self, *settings: Any, **named: Any) -> Data:
@@ -50,7 +46,7 @@ class Experiment:
 
     def parser(self, prog: str) -> argparse.ArgumentParser:
         """The options of `prog`: one per setting, with its type and default, and --out."""
-        parser = argparse.ArgumentParser(prog=prog, description=self.kind.schema.__doc__)
+        parser = argparse.ArgumentParser(prog=prog, description=entry(self.file).about)
         for name in [*self.settings(), *{"workers"} & self.parameters.keys()]:
             default, hint = self.parameters[name].default, self.parameters[name].annotation
             several = isinstance(default, tuple)
@@ -74,9 +70,8 @@ class Experiment:
     ) -> tuple[store.Artifact, Path | None]:
         """Call the function with these options; its result, and the file where it is saved.
 
-        It is saved as `out` where that is given, else as the artifact, but only with the settings
-        that this is registered with: others are saved nowhere. Raises ValueError for a whole number
-        that is too low.
+        It is saved as `out` where that is given, else as the artifact, but only with the default
+        settings: others are saved nowhere. Raises ValueError for a whole number that is too low.
         """
         chosen = {name: store.to_tuple(value) for name, value in chosen.items()}
         anew = chosen.pop("anew", ())
@@ -125,64 +120,7 @@ class Experiment:
 
 
 def experiment(
-    file: str,
-    result: type[Record],
-    *,
-    checks: str,
-    method: Method = "replayed",
-    replay: Replay | None = None,
-    model_hashes: Callable[[], Mapping[str, str]] = dict,
-    inputs: Mapping[str, Path] = MappingProxyType({}),
+    file: str, inputs: Mapping[str, Path] = MappingProxyType({})
 ) -> Callable[[Callable[..., Data]], Experiment]:
-    """Register a function as what fills `file`, a line of `files.csv`, with a `result`.
-
-    `checks` says in words what `verify` repeats. `replay` takes the place of calling the function
-    again; the recorded "models" are its own. `model_hashes` gives today's fingerprints of what the
-    result records of each of those models.
-    """
-
-    def register(function: Callable[..., Data]) -> Experiment:
-        def repeat(artifact: store.Artifact, workers: int, root: Path) -> Data:
-            if not replay:
-                return registered.replay(artifact, workers, root)
-            models = {n: v for n, v in artifact.data.as_json().items() if n == "models"}
-            return {**replay(artifact, workers, root), **models}
-
-        check = Check(method, checks, repeat)
-        kind = register_kind(Kind(entry(file).kind, result, check, model_hashes))
-        registered = Experiment(function, file, kind, inputs)
-        return registered
-
-    return register
-
-
-def rows_in(data: Data) -> Iterator[Data]:
-    """The first rows of each table in a result, without lists in them and fingerprints."""
-    for table in data.values():
-        if isinstance(table, list):
-            for row in [row for row in table if isinstance(row, Mapping)][:PRINTED]:
-                shown = (name for name in row if not isinstance(row[name], list))
-                yield {name: row[name] for name in shown if name != "hashes"}
-
-
-def lines(rows: Iterable[Data]) -> Iterable[str]:
-    """Rows as lines of text: aligned columns, with a line of names where the columns change."""
-    names: Sequence[str] = ()
-    for row in rows:
-        if list(row) != names:
-            names = list(row)
-            yield "  ".join(f"{name:>12}" for name in names)
-        yield "  ".join(f"{text(value):>12}" for value in row.values())
-
-
-def text(value: Any) -> str:
-    """A value of a row in few characters; of what has an interval, the mean [low, high]."""
-    if isinstance(value, float):
-        return f"{value:.4f}"
-    if isinstance(value, Mapping) and {"mean", "low", "high"} <= value.keys():
-        return f"{value['mean']:.4f} [{value['low']:.4f}, {value['high']:.4f}]"
-    if isinstance(value, list):
-        return f"{len(value)} values"
-    if isinstance(value, Mapping):
-        return " ".join(f"{name} {text(x)}" for name, x in value.items())
-    return "–" if value is None else str(value)
+    """Make a function the experiment that fills `file`."""
+    return partial(Experiment, file=file, inputs=inputs)

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import product
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import Any
 
 import numpy as np
 
@@ -16,10 +16,21 @@ from env import ARENA_TASKS, get_task
 from sauda import played
 from sauda.experiments import evaluate
 from sauda.games import ARENA, BAZAAR, game_of
-from sauda.games.adapter import Columns, Game
+from sauda.games.adapter import Game
 from sauda.llm.model import adapter_folder
 from sauda.llm.wrappers import WRAPPERS
-from sauda.played import Cell, Store, hashes, join, play_cells, play_columns, take_first, weights_of
+from sauda.played import (
+    Cell,
+    Cells,
+    Store,
+    flat,
+    hashes,
+    join,
+    play_cells,
+    play_columns,
+    take_first,
+    weights_of,
+)
 from sauda.players import (
     AUTARKY,
     BASE,
@@ -42,14 +53,9 @@ from sauda.players import (
     player_spec,
 )
 from sauda.pool import here
-from sauda.records.kinds import Check, Kind, register_kind
-from sauda.records.schemas.base import Interval, ModelSource, Record, Row, Rows, Table
 from sauda.records.seeds import first_seeds
 from sauda.records.store import Artifact
 from sauda.statistics import paired_difference, share_of_gap
-
-Cells = Mapping[Cell, Columns]
-R, C = TypeVar("R", bound=Row), TypeVar("C")  # the rows and the columns of a comparison
 
 # What is compared -------------------------------------------------------------------------------
 
@@ -121,15 +127,6 @@ class Comparison:
         return cells
 
 
-def flat(recorded: Mapping[str, Mapping[str, Columns]]) -> Cells:
-    """The columns of an artifact's "episodes" by task and policy."""
-    return {
-        Cell(task_name, name): columns
-        for task_name, by_policy in recorded.items()
-        for name, columns in by_policy.items()
-    }
-
-
 def bazaar_grids(games: int = 400, models: Sequence[str] = ()) -> tuple[Grid, ...]:
     """What `models` play in the bazaar, by default all trained stages, and what is beside them.
 
@@ -191,35 +188,6 @@ def read_comparison(artifact: Artifact) -> Comparison:
     parts = tuple(Grid(**grid) for grid in config["parts"])
     compared = COMPARISONS[game_of(parts[0].tasks[0]).name]
     return compared(parts, config["batch"], config["baseline"])
-
-
-class PairedDifference(Row):
-    """A difference of mean grades on the same seeds with its interval."""
-
-    @property
-    def interval(self) -> Interval:
-        return Interval(mean=self.difference, low=self.low, high=self.high)
-
-
-class _Compared(Record, Generic[R, C]):
-    ends: dict[str, str]  # meaning of each letter of the columns' `end`
-    rows: Table[R]  # one row per task and policy
-    # What each stage adds to the grade of the one before, on all seeds and on unseen ones.
-    stage_gains: Table[PairedDifference]
-    rivalries: Table[PairedDifference]  # each training stage beside other policies
-    # bazaar: share of the gap to the planner that reads and speaks, per task and stage
-    gap_closed: Rows = None
-    worlds: dict[str, dict[str, list[float]]] = None  # arena: as in its evaluations
-    episodes: dict[str, dict[str, C]]  # columns by task and policy
-    models: dict[str, ModelSource]  # weights and sampling, by model name
-
-
-class ModelComparison(_Compared[evaluate.BazaarRow, evaluate.BazaarColumns]):
-    """A language model bare and wrapped, beside no model, scripts, planners and an oracle."""
-
-
-class ArenaModelComparison(_Compared[evaluate.ArenaRow, evaluate.ArenaColumns]):
-    """A language model as a lab, untrained and trained, bare and constrained, beside scripts."""
 
 
 # The games --------------------------------------------------------------------------------------
@@ -374,14 +342,4 @@ def replay(artifact: Artifact, workers: int, root: Path) -> dict[str, Any]:
     episodes = {cell: recorded_columns.get(cell) for cell in cells}
     scripted = {cell: seeds for cell, seeds in cells.items() if not weights_of(cell.policy)}
     episodes |= play_cells(play_columns, scripted, workers)
-    return tabulate(comparison, episodes) | {"models": recorded["models"]}
-
-
-CHECK = Check(
-    "replayed in part",
-    "scripts replayed; model rows recomputed from recorded columns; the first games of each stage "
-    "by --models",
-    replay,
-)
-register_kind(Kind("model_comparison/4", ModelComparison, CHECK, played.bazaar_prompt))
-register_kind(Kind("arena_model_comparison/4", ArenaModelComparison, CHECK, played.arena_prompt))
+    return tabulate(comparison, episodes)

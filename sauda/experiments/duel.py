@@ -10,34 +10,33 @@ from typing import Any
 
 import env
 from sauda.experiments.base import experiment
-from sauda.experiments.episodes import EpisodeRecord, play, play_replies, record_games
+from sauda.experiments.episodes import play, play_replies, record_games
 from sauda.games.transcript import from_json
 from sauda.language.lines import HINGLISH
 from sauda.language.phrases import language_of
-from sauda.played import models_behind, people_prompt
-from sauda.players import BASE, BAYESIAN, LISTENER, SERVED, TUNED, get_policy, is_model, player_spec
-from sauda.records.schemas.base import ModelSource, Number, Record, Table
+from sauda.played import models_behind
+from sauda.players import (
+    BASE,
+    BAYESIAN,
+    LISTENER,
+    PEOPLE,
+    SERVED,
+    TUNED,
+    get_policy,
+    is_model,
+    player_spec,
+)
+from sauda.records.schemas.episodes import DUEL_FILE
 from sauda.records.seeds import first_seeds
 from sauda.records.store import Artifact
 
-FILE = "episodes/duel.json"
-TASK = "bazaar/people"
 MOVES, LETTERS = 7, 120  # that a game on show has at most, and each of its lines
-
-
-class Duel(Record):
-    """A game of the model that speaks, chosen by rule, and other buyers' games at its seed."""
-
-    games: Table[EpisodeRecord]  # one per player; the first is the game that was chosen
-    seeds: list[int]  # of the games that the rule chose from
-    shares: list[Number | None]  # the share of each of them; null where it could not be shown
-    models: dict[str, ModelSource]  # weights and sampling, by model name
 
 
 def replay_duel(artifact: Artifact, workers: int, root: Path) -> dict[str, Any]:
     """The games on show, from the recorded replies of models, and the choice among the shares."""
     data, seeds = artifact.data.as_json(), first_seeds(artifact.settings()["episodes"])
-    task, seed = env.get_task(TASK), choose(data["seeds"], data["shares"])
+    task, seed = env.get_task(PEOPLE), choose(data["seeds"], data["shares"])
     games = [
         play_replies(task, game["policy"], seed, game["replies"])
         if is_model(game["policy"])
@@ -51,14 +50,7 @@ def replay_duel(artifact: Artifact, workers: int, root: Path) -> dict[str, Any]:
     return {"games": games, "seeds": list(seeds), "shares": shares}
 
 
-@experiment(
-    FILE,
-    Duel,
-    method="replayed in part",
-    checks="the games shown, models' from the recorded replies; the other shares are not repeated",
-    replay=replay_duel,
-    model_hashes=people_prompt,
-)
+@experiment(DUEL_FILE)
 def duel(
     episodes: int = 100,  # from the first hold-out seed, from which the rule chooses
     others: tuple[str, ...] = (BASE, "mini+people", TUNED, BAYESIAN, LISTENER),
@@ -69,7 +61,7 @@ def duel(
     The game on show has the median share, the lower of two, of those in which both sides speak
     Hinglish in each move and agree, with few moves and short lines.
     """
-    task, seeds = env.get_task(TASK), first_seeds(episodes)
+    task, seeds = env.get_task(PEOPLE), first_seeds(episodes)
     for name in others:
         get_policy(task, name)  # raises where there is none, before a model plays for minutes
     records = record_games(task, SERVED, player_spec(SERVED), seeds, batch)
@@ -119,4 +111,4 @@ def choose(seeds: Sequence[int], shares: Sequence[float | None]) -> int:
 
 def by_script(name: str, seed: int) -> dict[str, Any]:
     """The game of a script or a planner, with no replies, as those of models have them."""
-    return play(TASK, name, seed) | {"replies": []}
+    return play(PEOPLE, name, seed) | {"replies": []}

@@ -9,15 +9,14 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import count, product
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import env
-from env.bazaar.prompt import parse
 from sauda.experiments.base import experiment
 from sauda.experiments.comparison import CLASSIC
-from sauda.games.transcript import to_json
+from sauda.games.transcript import play_replies, to_json
 from sauda.llm.turn import PlayerSpec
-from sauda.played import models_behind, people_prompt, play_together
+from sauda.played import models_behind, play_together
 from sauda.players import (
     BASE,
     BAYESIAN,
@@ -29,38 +28,12 @@ from sauda.players import (
     player_spec,
 )
 from sauda.records import progress
-from sauda.records.schemas.base import ModelSource, Number, Record, Row, Table
+from sauda.records.schemas.episodes import BEST, PERCENTILES, POLICIES, SEED, SIDES, gain
 from sauda.records.seeds import deal_at, first_seeds, has_zopa, seller_type
 from sauda.records.store import Artifact
 
-# Four policies that differ plainly, at one hold-out seed: not the best of many. In the open market
-# also the planners that do and do not use words, at the first seed where words make the deal.
-SEED = 50_000
-POLICIES = ("expert", "rule_based", "naive", "aggressive")
 SELLERS = ("boulware", "linear", "tit_for_tat", "random")
 MARKET = "bazaar/open-3"
-
-
-class Move(Record):
-    """One move of a bazaar episode."""
-
-    agent: str  # who moved
-    action: Literal["offer", "accept", "walk", "forfeit"]  # what kind of move
-    price: Number = None  # rupees; of an offer
-    message: str = None  # what was said with the move
-    error: str = None  # the rule that was broken; of a forfeit
-
-
-class EpisodeRecord(Row):
-    """A complete episode, from which it can be played again; of a model with its replies."""
-
-    moves: list[Move]  # every move, in order
-
-
-class Episodes(Record):
-    """Whole episodes of scripts, and of planners with and without words, to read and replay."""
-
-    episodes: Table[EpisodeRecord]  # one entry per task and policy
 
 
 def play(task_name: str, policy: str, seed: int) -> dict[str, Any]:
@@ -69,7 +42,7 @@ def play(task_name: str, policy: str, seed: int) -> dict[str, Any]:
     return to_json(env.rollout(task, get_policy(task, policy), seed), policy)
 
 
-@experiment("episodes/showcase.json", Episodes, checks="every move")
+@experiment("episodes/showcase.json")
 def episodes(seed: int = SEED) -> dict[str, Any]:
     """The data of the artifact: tasks at one seed under four policies each, and a deal by words."""
     shown = [
@@ -95,30 +68,6 @@ def deal_by_words(first: int) -> list[dict[str, Any]]:
 
 
 # Before and after training -----------------------------------------------------------------------
-
-SIDES = ("before", "after")
-BEST = "best"  # the largest gain of a game that ends in a deal
-PERCENTILES = {"10th": 0.10, "50th": 0.50, "90th": 0.90}  # of the gains where there is a ZOPA
-
-
-class ChosenPair(Row):
-    """One seed played before and after training, chosen by the difference of its grades."""
-
-    before: EpisodeRecord  # the game before training
-    after: EpisodeRecord  # the game after training
-
-
-class BeforeAfterTask(Row):
-    """Both grades of every seed of a task, and the games shown."""
-
-    chosen: Table[ChosenPair]  # the games shown, by their difference
-
-
-class BeforeAfter(Record):
-    """Games of a model before and after training on the same seeds, and some of them to show."""
-
-    tasks: Table[BeforeAfterTask]  # one entry per task
-    models: dict[str, ModelSource]  # weights and sampling, by model name
 
 
 def replay_models(artifact: Artifact, workers: int, root: Path) -> dict[str, Any]:
@@ -152,15 +101,7 @@ def _replay_task(
     return row | {"chosen": choose_pairs(row, games)}
 
 
-@experiment(
-    "episodes/before_after.json",
-    BeforeAfter,
-    method="replayed in part",
-    checks="the games shown replayed from the recorded replies, and chosen again; other grades "
-    "are not repeated",
-    replay=replay_models,
-    model_hashes=people_prompt,
-)
+@experiment("episodes/before_after.json")
 def before_after(
     before: str = BASE,
     after: str = SERVED,
@@ -238,11 +179,6 @@ def choose(
     return picks
 
 
-def gain(before: float, after: float) -> float:
-    """The difference of two recorded grades, to their six digits: equal ones stay equal."""
-    return round(after - before, 6)
-
-
 def record_games(
     task: env.Task, name: str, player: PlayerSpec, seeds: Sequence[int], batch: int
 ) -> list[dict[str, Any]]:
@@ -270,15 +206,3 @@ def count_acts(games: Iterable[Mapping[str, Any]]) -> dict[str, int]:
     )
     counts = Counter(filter(None, acts))
     return {act: counts[act] for act in env.speech.ACTS if act in counts}
-
-
-def play_replies(task: env.Task, name: str, seed: int, replies: Sequence[str]) -> dict[str, Any]:
-    """The game that `replies` give at `seed` against the task's own opponents, as JSON."""
-    texts = iter(replies)
-
-    def says(obs: env.Observation, rng: Any) -> env.Offer | env.Accept | env.WalkAway:
-        return parse(next(texts, ""), obs)  # a reply that is missing is no move
-
-    played = env.rollout(task, says, seed)
-    used = len(played.trajectory(task.learner))
-    return to_json(played, name) | {"replies": list(replies[:used])}

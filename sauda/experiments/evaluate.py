@@ -12,95 +12,15 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from pydantic import ConfigDict
-
 from env import get_task
 from sauda.games import game_of
 from sauda.games.adapter import Columns, Evaluated, Game, Worlds
 from sauda.played import Cell, Store, hashes, play_cell, play_cells, summarize_metric
 from sauda.players import get_policy
 from sauda.pool import Engine
-from sauda.records.kinds import ArtifactError, Check, Kind, register_kind
-from sauda.records.schemas.base import Hashes, Interval, Metric, Number, Record, Row, Rows, Table
+from sauda.records.kinds import ArtifactError
 from sauda.records.seeds import first_seeds
 from sauda.records.store import Artifact
-
-
-class CountedColumns(Record):
-    """Columns of an evaluation; of a model in a comparison also its counts, one per episode."""
-
-    model_config = ConfigDict(extra="allow")
-    __pydantic_extra__: dict[str, list[int]]
-
-
-class BazaarColumns(CountedColumns):
-    """The episodes of one task and policy; seeds run up from the split's first."""
-
-    end: str  # how each deal ended, one letter per deal, explained by `ends`
-    price: list[Number | None]  # rupees, per deal; null where the learner has no deal
-    rounds: list[int]  # rounds per deal; 0 where a forfeit cut it off
-    share: list[float]  # share of the ZOPA the learner won, per deal
-    grade: list[float]  # the task's grade, per episode
-
-
-class BazaarRow(Row):
-    """One policy on one task, computed from its columns, also those of a model's counts."""
-
-    share: Metric  # share of the ZOPA won, a failure counting 0
-    grade: Metric  # the task's grade
-    ends: dict[str, int]  # deals by the way they ended
-    hashes: Hashes  # fingerprints of what was played
-
-
-class Evaluation(Record):
-    """Scripted policies on bazaar tasks over the seeds of one split."""
-
-    ends: dict[str, str]  # meaning of each letter of the columns' `end`
-    rows: Table[BazaarRow]  # one row per task and policy
-    episodes: dict[str, dict[str, BazaarColumns]]  # columns by task and policy
-
-
-class ArenaColumns(CountedColumns):
-    """The episodes of one task, policy and set of other labs; one value per episode."""
-
-    end: str  # how each episode ended, one letter, explained by `ends`
-    utility: list[float]  # the learner's utility, credits
-    grade: list[float]  # utility above the BATNA, as a share of the stake
-    reward: list[float]  # sum of the step rewards, shares of the stake
-    actions: list[int]  # actions the learner took
-    valid: list[int]  # of those, actions that the rules accepted
-    jobs: list[int]  # jobs the learner completed
-    jobs_had: list[int]  # jobs the learner was given
-    components: dict[str, list[float]]  # parts of the reward, by name
-
-
-class ArenaRow(Row):
-    """One policy on one task among one set of other labs, computed from its columns."""
-
-    grade: Metric  # utility above the BATNA, as a share of the stake
-    utility: Metric  # utility, credits
-    reward: Metric  # sum of the step rewards, as a share of the stake
-    components: dict[str, Interval]  # parts of the reward, by name
-    ends: dict[str, int]  # episodes by the way they ended
-    hashes: Hashes  # fingerprints of what was played
-
-
-class Arena(Record):
-    """Policies on arena tasks over the seeds of one split, among one or more sets of labs."""
-
-    ends: dict[str, str]  # meaning of each letter of the columns' `end`
-    rows: Table[ArenaRow]  # one row per set of other labs, task and policy
-    # Pearson's r of reward and utility over all policies, seeds resampled; one row per set of labs
-    # and task, null where one does not vary
-    correlations: Rows
-    # The step with the most of each reward component that occurs, in the first episode that has it.
-    examples: Rows
-    # by task, per seed in credits: the value of the learner's first jobs ("stake"), and the best
-    # utility from its own GPUs alone ("batna")
-    worlds: dict[str, dict[str, list[float]]]
-    # columns by other labs, task and policy
-    episodes: dict[str, dict[str, dict[str, ArenaColumns]]]
-
 
 # The evaluation ---------------------------------------------------------------------------------
 
@@ -201,21 +121,6 @@ def row(
     }
 
 
-def compare_rows(row: BazaarRow | ArenaRow, other: BazaarRow | ArenaRow, metric: str) -> float:
-    """Difference of two rows' means.
-
-    Raises ValueError naming both fingerprints where the task or its opponents differ.
-    """
-    for part in ("task", "opponents"):
-        a, b = getattr(row.hashes, part), getattr(other.hashes, part)
-        if a != b:
-            raise ValueError(
-                f"{row.policy} and {other.policy} did not play the same game: "
-                f"the {part} fingerprint of {row.task} is {a} in one row and {b} in the other"
-            )
-    return getattr(row, metric).mean - getattr(other, metric).mean
-
-
 # Verification -----------------------------------------------------------------------------------
 
 
@@ -225,8 +130,3 @@ def replay(artifact: Artifact, workers: int, root: Path) -> dict[str, Any]:
     if missing := [name for name in names if name not in settings]:
         raise ArtifactError(f"{artifact.file} has no {', '.join(missing)} in its config")
     return evaluate(EvaluationSpec(*(settings[name] for name in names)), workers)
-
-
-CHECK = Check("replayed", "every episode and every row", replay)
-register_kind(Kind("evaluation/1", Evaluation, CHECK))
-register_kind(Kind("arena/2", Arena, CHECK))

@@ -20,7 +20,6 @@ from sauda.players import LEAVE, TUNED, get_policy, is_model
 from sauda.policies import BUYERS
 from sauda.policies.listener import Informed, Listener
 from sauda.policies.values import BINS, GAP, LIMITED, NOTHING, PRICES, bin_of, width
-from sauda.records.schemas.base import Interval, Record, Row, Rows, Table
 from sauda.records.seeds import deal_at, first_seeds
 from sauda.statistics import difference_of, mean_of
 
@@ -39,26 +38,6 @@ def measure(name: str, seeds: Sequence[int]) -> list[float]:
     """The grades of a player, or of a key of LIMITED, one per seed."""
     player = LIMITED.get(name) or get_policy(env.get_task(TASK), name)
     return round_all(grades(TASK, player, seeds))
-
-
-class GapRow(Row):
-    """One player: its grade, and where it loses against the oracle."""
-
-    bins: list[Interval]  # its grade by difficulty, the easiest first
-
-
-class Gap(Record):
-    """Where players lose against the optimum: uncertainty, inference, control, by difficulty."""
-
-    task: str
-    n: int  # hold-out seeds
-    oracle: Interval  # what the informed oracle expects
-    silent: Interval  # the same, saying nothing
-    planner: Interval  # the planner's grade with the exact belief
-    uncertainty: Interval  # what it loses to the oracle
-    edges: list[float]  # informed grades that part the bins, falling
-    bins: Rows  # the games by difficulty, the easiest first
-    rows: Table[GapRow]  # one row per player
 
 
 def describe_bin(name: str, deals: Sequence[env.Instance], informed: np.ndarray) -> dict[str, Any]:
@@ -116,7 +95,7 @@ def summarize(
     }
 
 
-@experiment(GAP, Gap, checks="every game and every figure")
+@experiment(GAP)
 def gap(
     players: tuple[str, ...] = (*BUYERS, LEAVE, TUNED, "bayesian", "speaker", "reader", "listener"),
     episodes: int = 400,  # hold-out seeds, from 50,000

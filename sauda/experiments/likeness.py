@@ -7,6 +7,7 @@ is what the simulated games are compared with. A dialogue's half follows from it
 """
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, NamedTuple
 
@@ -16,10 +17,9 @@ from env import ear, people
 from sauda.experiments.base import experiment
 from sauda.language import read_rows
 from sauda.language.acts import Dialogue
-from sauda.records.schemas.base import Record, Rows
+from sauda.records.store import Artifact
 from sauda.statistics import exact_share
 
-FILE = "likeness.json"
 ANSWERS = ("accepts", "gives", "stands", "leaves")
 AFTER = ("first bid", "rise", "stand")  # what is answered
 LIKELY = (0.25, 1.3)  # shares of the list price that a price lies in; others are mistakes of labels
@@ -38,23 +38,6 @@ class Reply(NamedTuple):
     bid: float
     answer: int  # index into ANSWERS
     after: float  # the ask after it
-
-
-class Likeness(Record):
-    """Sellers fitted to human dialogues: what people answered, what simulated sellers do."""
-
-    counts: dict[str, int]  # lines of the file: used, and left out by reason
-    # per seat, of real lines that somebody labelled: with a meaning, heard right, heard as another
-    # alone; without one, and of these heard as one
-    heard: Rows
-    replies: list[list[float]]  # one per bid of a labelled dialogue, with the fields of Reply
-    answers: Rows  # shares of each answer after a first bid, a rise, a stand: people and simulated
-    # per distribution: people of the half kept out, simulated; distance between both, and between
-    # the two halves of the people (Kolmogorov-Smirnov, of answers total variation)
-    distances: Rows
-    fits: Rows  # loss per answer on both halves, of sets of habits
-    habits: Rows  # two habits, fitted on the half that is fitted to
-    shared: dict[str, float]  # numbers of both, fitted with them
 
 
 def replies_in(dialogue: Dialogue, game: int) -> list[Reply]:
@@ -318,23 +301,20 @@ def fit(replies: Sequence[Reply]) -> tuple[dict[str, people.Habit], dict[str, fl
     return unpack(solution.x)
 
 
-@experiment(
-    FILE,
-    Likeness,
-    method="replayed",
-    checks="every figure from the recorded answers; the dialogues are not ours to ship",
-    replay=lambda artifact, workers, root: {
-        **tabulate([Reply(*map(_number, row)) for row in artifact.data.replies]),
-        "counts": artifact.data.counts,
-        "heard": artifact.data.as_json()["heard"],
-    },
-)
+@experiment("likeness.json")
 def likeness(*, dialogues: Sequence[Dialogue], counts: Mapping[str, int]) -> dict[str, Any]:
     """The data of the artifact from labelled dialogues; `counts` says what their file had."""
     labelled = [dialogue for dialogue in dialogues if dialogue.annotated]
     replies = [row for game, each in enumerate(labelled) for row in replies_in(each, game)]
     tables = tabulate([Reply(*(round(x, 4) for x in row)) for row in replies])
     return {**tables, "counts": dict(counts), "heard": hear_labelled(dialogues)}
+
+
+def replay(artifact: Artifact, workers: int, root: Path) -> dict[str, Any]:
+    """The data with every figure computed from the recorded answers."""
+    recorded = artifact.data.as_json()
+    same = {name: recorded[name] for name in ("counts", "heard")}
+    return tabulate([Reply(*map(_number, row)) for row in artifact.data.replies]) | same
 
 
 def hear_labelled(dialogues: Sequence[Dialogue]) -> list[dict[str, Any]]:

@@ -33,10 +33,9 @@ from sauda.experiments.role_play import Recorded
 from sauda.language.faults import FAULTS, faults_in
 from sauda.llm.turn import PlayerSpec
 from sauda.llm.types import BatchGenerate
-from sauda.played import models_behind, people_prompt, play_together
+from sauda.played import models_behind, play_together
 from sauda.players import SERVED, get_policy, is_model, player_spec
 from sauda.records import progress
-from sauda.records.schemas.base import ModelSource, Record, Rows
 from sauda.records.seeds import deal_at, first_seeds
 from sauda.records.store import Artifact
 from sauda.statistics import exact_share, mean_of
@@ -166,14 +165,6 @@ def measure(game: Episode) -> Figures:
     )
 
 
-class Manners(Record):
-    """How buyers behave towards sellers of twelve habits: deals, shares, runs of a price, lines."""
-
-    rows: Rows  # one per player and habit, and one per player over all habits
-    models: dict[str, ModelSource]  # the weights, by name
-    replies: Rows  # of each model and habit: the texts of its replies by game
-
-
 Cell = tuple[str, str]  # a player and a habit
 
 
@@ -245,13 +236,7 @@ def replay(artifact: Artifact, workers: int, root: Path) -> dict[str, Any]:
     )
 
 
-@experiment(
-    "manners.json",
-    Manners,
-    checks="every game, a model's from its recorded replies, and every figure",
-    replay=replay,
-    model_hashes=people_prompt,
-)
+@experiment("manners.json")
 def manners(
     players: tuple[str, ...] = (SERVED, "bayesian", "listener", "tuned", "conceder", "linear"),
     games: int = 40,  # hold-out seeds for each habit

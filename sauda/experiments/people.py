@@ -19,15 +19,14 @@ from env import people as rules
 from sauda.experiments.base import experiment
 from sauda.experiments.scripts import cross_entropy
 from sauda.played import play_cells
+from sauda.players import CUSTOMERS, PEOPLE, TOLD
 from sauda.policies import SELLERS, SLOW_CUSTOMERS, SLOW_PEOPLE
 from sauda.policies.bazaar import Says
 from sauda.policies.customers import Across, Vendor, line
 from sauda.policies.people import Dance, Planner
-from sauda.records.schemas.base import Record, Rows
 from sauda.records.seeds import deal_at, first_seeds
 from sauda.statistics import difference_of, exact_share, mean_of
 
-TASK, BOUND = "bazaar/people", "told the seller"
 SHARES = tuple(round(0.5 + 0.05 * step, 2) for step in range(10))  # of the limit, of walls
 POPULATION, ELITES, GENERATIONS, GAMES = 24, 6, 12, 120  # of the search
 LEAST, MOST = np.array([0.3, 0, 0, 0, 0, 0.7, 0]), np.array([1, 0.8, 0.8, 0.6, 0.1, 1, 0.6])
@@ -50,10 +49,10 @@ class Seat:
 
 SEATS = {
     "buyer": Seat(
-        get_task(TASK),
+        get_task(PEOPLE),
         rules.people_task("training"),
-        BOUND,
-        lambda seed: Planner(truth=deal_at(get_task(TASK), seed).seller["stance"]),
+        TOLD,
+        lambda seed: Planner(truth=deal_at(get_task(PEOPLE), seed).seller["stance"]),
         SLOW_PEOPLE,
         {act: corpus.buyer_line(act, 0, 0.0) for act in speech.ACTS},
         {},
@@ -61,10 +60,10 @@ SEATS = {
         lambda table: table.bids,
     ),
     "seller": Seat(
-        get_task("bazaar/customers"),
+        get_task(CUSTOMERS),
         customer_rules.customers_task("training"),
         "told the buyer",
-        lambda seed: Vendor(truth=deal_at(get_task("bazaar/customers"), seed).buyer["stance"]),
+        lambda seed: Vendor(truth=deal_at(get_task(CUSTOMERS), seed).buyer["stance"]),
         SLOW_CUSTOMERS,
         {plea: line(plea, 0.0) for plea in customer_rules.PLEAS},
         {name: SELLERS[name] for name in ("boulware", "linear", "conceder")},
@@ -72,18 +71,6 @@ SEATS = {
         lambda table: [-ask for ask in table.asks],
     ),
 }
-
-
-class People(Record):
-    """Buyers against sellers that answer as people do, and what words are worth there."""
-
-    rows: Rows  # one per player: its grade, less the silent planner, how it bids
-    rule: dict[str, float]  # the numbers of the best script
-    phrases: Rows  # the silent planner with one phrase in each bid, less itself
-
-
-class Customers(People):
-    """Sellers against buyers that answer as people do, and what words are worth there."""
 
 
 @dataclass(frozen=True)
@@ -163,7 +150,7 @@ def measure(seat: str, episodes: int, phrased: int, workers: int) -> dict[str, A
     return {"rows": rows, "rule": asdict(rule), "phrases": phrases}
 
 
-@experiment("people.json", People, checks="the search and every game")
+@experiment("people.json")
 def people(
     episodes: int = 1000,  # hold-out seeds, from 50,000
     phrased: int = 300,  # of those, games of each fixed phrase and of the bound
@@ -174,7 +161,7 @@ def people(
     return measure("buyer", episodes, phrased, workers)
 
 
-@experiment("customers.json", Customers, checks="the search and every game")
+@experiment("customers.json")
 def customers(
     episodes: int = 1000,  # hold-out seeds, from 50,000
     phrased: int = 300,  # of those, games of each fixed phrase and of the bound

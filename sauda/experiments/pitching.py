@@ -1,200 +1,27 @@
-"""The judged negotiation: in each of 20 rounds the labs pitch, the judge decides, the market moves.
+"""What each advocate wins in the judged negotiation, and whether one that adapts learns."""
 
-lab_0 chooses a strategy for each pitch, on what the judge gave it so far or regardless of that; the
-other labs pitch by habit, their private jobs too. The market is a coalition market of
-four labs that book their blocks as they start, so that what is true changes from round to round.
-Opponents' chance is the same at one seed, whatever lab_0 does: compare in pairs.
-"""
-
-from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import partial
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
-from math import inf, log, sqrt
 from pathlib import Path
-from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from env import arena
 from sauda.experiments.base import experiment
+from sauda.games.negotiation import ADVOCATES, ARMS, CONTROL, LEARNER, negotiation, round_json
 from sauda.records import progress, read_table
-from sauda.records.schemas.base import Interval, Record, Row, Rows, Table
 from sauda.records.seeds import first_seeds
 from sauda.statistics import difference_of, mean_of
 
-Rng = np.random.Generator
-History = Sequence[tuple[str, float]]  # strategy and total of each round so far
-Advocate = Callable[[History, Rng], str]  # the strategy of the next pitch
-
-LEARNER = "lab_0"
-ROUNDS = 20
-MARKET = arena.GpuBudgetNegotiationEnv(
-    "arena/judged",
-    arena.Size(
-        (4,),
-        ROUNDS,
-        blocks=5,
-        jobs=4,
-        shocks=(
-            (4, ("capacity_failure",)),
-            (8, ("energy_spike",)),
-            (11, ("demand_surge",)),
-            (15, ("capacity_failure",)),
-        ),
-    ),
-)
-ARMS = (*arena.HONEST, "plain", "bluff")  # what an advocate may choose from
 EARLY = len(ARMS)  # rounds in which the adapting advocate and the control use each arm once
-ADVERSARIAL = ("plain", "bluff", "keyword_list", "constant", "injection")
-CONTROL = "cycle"
 DRAWN = ("adapting", "ucb1", CONTROL, "random", "honest_cycle")  # with a curve over the rounds
 SHOWN = ("adapting", CONTROL)  # with the strategies that they choose
 
 
-class Round(NamedTuple):
-    """One judged round: the state that the pitches were judged against, and what came of them."""
-
-    state: arena.State
-    strategy: str  # of the learner
-    decision: arena.Decision
-
-
-def ucb1(history: History, rng: Rng, rest: int = 0, exploration: float = 0.1) -> str:
-    """The arm with the best upper bound on its mean total; each is tried once, in any order.
-
-    Auer, Cesa-Bianchi and Fischer (2002), section 2. An arm is left to rest for `rest` rounds once
-    it was used. The exploration, on the scale of totals, was chosen on training seeds.
-    """
-    count = Counter(strategy for strategy, _ in history)
-    earned = {arm: sum(total for strategy, total in history if strategy == arm) for arm in ARMS}
-    resting = {strategy for strategy, _ in history[-rest:]} if rest else set()
-
-    def bound(arm: str) -> float:
-        if not count[arm]:
-            return inf
-        return earned[arm] / count[arm] + exploration * sqrt(log(len(history)) / count[arm])
-
-    shuffled = [ARMS[i] for i in rng.permutation(len(ARMS))]
-    return max([arm for arm in shuffled if arm not in resting], key=bound)
-
-
-def in_turn(arms: Sequence[str], history: History, rng: Rng) -> str:
-    """Takes the arms in turn from a random first one; ignores the judge's grades.
-
-    So every round meets every arm equally often over the seeds, and early and late compare.
-    """
-    if not history:
-        return arms[int(rng.integers(len(arms)))]
-    return arms[(arms.index(history[-1][0]) + 1) % len(arms)]
-
-
-def at_random(history: History, rng: Rng) -> str:
-    """Draws an arm at random; ignores the judge's grades."""
-    return ARMS[int(rng.integers(len(ARMS)))]
-
-
-ADVOCATES: Mapping[str, Advocate] = MappingProxyType(
-    {
-        "adapting": partial(ucb1, rest=arena.JUDGE_MEMORY),
-        "ucb1": ucb1,
-        CONTROL: partial(in_turn, ARMS),
-        "random": at_random,
-        "honest_cycle": partial(in_turn, arena.HONEST),
-        **{name: partial(in_turn, (name,)) for name in (*arena.HONEST, *ADVERSARIAL)},
-    }
-)
 # What each does, in words.
 LABELS = {
     row["advocate"]: row["label"] for row in read_table(Path(__file__).with_name("advocates.csv"))
 }
-
-
-class Verdict(Row):
-    """The judge's verdict on one pitch."""
-
-    findings: Rows  # one per claim, as the judge checked it
-
-
-class JudgedRound(Row):
-    """One round of a negotiation: the pitches and the award."""
-
-    verdicts: dict[str, Verdict]  # the judge's verdict, by lab
-
-
-class ShownGame(Row):
-    """A negotiation shown in full."""
-
-    rounds: Table[JudgedRound]
-
-
-class Pitching(Record):
-    """Judged negotiation: an adapting advocate, a control, hostile pitches; rounds to read."""
-
-    learner: str  # the lab that the advocates speak for
-    control: str  # name of the control
-    arms: list[str]  # strategies to choose from
-    early_rounds: int  # rounds in which each strategy is used once
-    rows: Rows  # one per advocate
-    learning: Interval  # gain over the control, late less early rounds
-    # per round and advocate: the share of seeds in which it is "won", the judge's mean "total"
-    curves: dict[str, dict[str, list[Interval]]]
-    # share of seeds that chose a strategy in each round, by advocate and strategy
-    frequencies: dict[str, dict[str, list[float]]]
-    wins: dict[str, list[int]]  # rounds won, one per seed, by advocate
-    shown: Table[ShownGame]  # negotiations shown in full
-
-
-def open_market(seed: int) -> arena.State:
-    """The market of `seed` before its first pitch."""
-    return MARKET.reset(_stream(seed, ROUNDS, 0))
-
-
-def opponents_pitches(state: arena.State, seed: int) -> dict[str, str]:
-    """What the other labs say in this round."""
-    pitches = {}
-    for index, lab in enumerate(state.market.labs):
-        if lab != LEARNER:
-            rng, obs = _stream(seed, state.market.round_index, index), MARKET.observe(state, lab)
-            pitches[lab] = arena.pitch_of(obs, arena.usual_strategy(obs, rng), rng)
-    return pitches
-
-
-def next_round(state: arena.State, decision: arena.Decision) -> arena.State:
-    """The state as the next round opens: the judge's award paid, a round of the market played."""
-    now, state = state.market.round_index, arena.award(state, decision)
-    while state.market.queue and state.market.round_index == now:
-        obs = MARKET.observe(state, state.market.queue[0])
-        state = MARKET.step(state, wait_for_pitch(obs))
-    return state
-
-
-def wait_for_pitch(obs: arena.Observation) -> arena.Action:
-    """The scripted lab, but it books no block before the block starts, and stays to the end."""
-    action = arena.scripted_lab(obs, np.random.default_rng(0))  # its chance is in the observation
-    early = action.action_type == "allocate_to_job" and all(
-        obs.market.blocks[b].start_round > obs.market.round_index for b in action.block_ids
-    )
-    return arena.Action("wait") if early or action.action_type == "finish" else action
-
-
-def negotiation(advocate: Advocate, seed: int) -> Iterator[Round]:
-    """The rounds of one judged negotiation with `advocate` speaking for the learner."""
-    state, history = open_market(seed), []
-    while state.market.queue:
-        now = state.market.round_index
-        strategy = advocate(tuple(history), _stream(seed, now, len(MARKET.agents)))
-        obs = MARKET.observe(state, LEARNER)
-        pitch = arena.pitch_of(obs, strategy, _stream(seed, now, 0))
-        decision = arena.decide(state, {LEARNER: pitch} | opponents_pitches(state, seed))
-        yield Round(state, strategy, decision)
-        history.append((strategy, decision.verdicts[LEARNER].total))
-        state = next_round(state, decision)
-
-
-def _stream(seed: int, now: int, party: int) -> Rng:
-    return np.random.default_rng([seed, now, party])
 
 
 def _play_rounds(name: str, seed: int) -> Iterator[tuple[str, bool, float, int]]:
@@ -213,7 +40,7 @@ def check_advocates(names: Sequence[str]) -> None:
         raise ValueError(f"the curves need {', '.join(missing)} among the advocates as well")
 
 
-@experiment("pitching.json", Pitching, checks="every negotiation and every verdict")
+@experiment("pitching.json")
 def pitching(
     episodes: int = 100,  # hold-out seeds; gives intervals near ±0.02 of the win rate
     split: str = "holdout",
@@ -285,19 +112,3 @@ def choose_examples(won: Mapping[str, np.ndarray], seeds: Sequence[int]) -> dict
     order = sorted(range(len(seeds)), key=lambda i: (-gains[i], i))
     places = {"best": 0, "median": len(order) // 2, "worst": len(order) - 1}
     return {why: seeds[order[place]] for why, place in places.items()}
-
-
-def round_json(played: Round) -> dict[str, Any]:
-    """A judged round as plain data; of the other labs it holds only what all may know."""
-    market, decision = played.state.market, played.decision
-    now = market.round_index
-    return {
-        "round": now,
-        "strategy": played.strategy,
-        "winner": decision.winner,
-        "reason": decision.reason,
-        "margins": dict(decision.margins),  # total less the best other's
-        "reputations": {lab.lab_id: lab.reputation for lab in market.labs.values()},
-        "shocks": [s.message for s in market.shock_history if s.round_index == now],
-        "verdicts": {lab: verdict.as_json() for lab, verdict in decision.verdicts.items()},
-    }

@@ -1,16 +1,11 @@
-"""How well a model of a role says a script's moves in a game, and what a role is worth there.
+"""How well a model of a role says a script's moves in a game.
 
 The same script decides in both seats and both sides speak; only in one seat a language model finds
 the words, and what is read from them is played. So a difference from the script's own game is due
 to words that name another price, or none. Shares are of the ZOPA.
-
-Nine paired contrasts, fixed in advance, ask whether training for a role makes a better player: each
-adapter beside the base in both seats, each specialist beside the generalist in its own seat, and
-the specialists on role beside off role, both seats pooled. Two players are compared in the same
-scenarios.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import islice, product
@@ -43,25 +38,16 @@ from sauda.llm.model import NamedModel, load_once
 from sauda.llm.turn import ModelGame, in_batches, new_game, take_turns
 from sauda.llm.types import BatchGenerate
 from sauda.played import model_source
-from sauda.players import player_spec
+from sauda.players import BASE, GENERALIST, ROLES, SPECIALISTS, is_off_role, player_spec
 from sauda.policies import BUYERS, SELLERS
 from sauda.records import progress
-from sauda.records.schemas.base import Interval, ModelSource, Record, Row, Rows, Table
 from sauda.records.seeds import SPLITS, deal_at, has_zopa, is_unseen_game
 from sauda.records.store import Artifact
-from sauda.statistics import difference_of, holm, mean_of, name_interval, pooled_share, sign_flip_p
+from sauda.statistics import difference_of, mean_of, name_interval, pooled_share
 
-FILE = "role_play.json"
 SEATS = {"buyer": BUYERS, "seller": SELLERS}  # with their scripts
 ROLE_SCRIPTS = [name for name in BUYERS if name in SELLERS]
-BASE, GENERALIST = "mini", "mini+roles-generalist"
-SPECIALISTS = {"buyer": "mini+roles-buyer", "seller": "mini+roles-seller"}  # by their own seat
-ADAPTERS = (*SPECIALISTS.values(), GENERALIST)
 UNSAID = "x"  # stands for the words that are asked for
-LEVEL = 0.05  # of the whole family of contrasts
-MARGIN = 0.1  # of the share of the ZOPA, within which two players are called equivalent
-ON_ROLE, OFF_ROLE = "on role", "off role"  # the specialists in their own seat, in the other
-DOING = {"buyer": "buying", "seller": "selling", "both": "in both seats"}
 
 
 # What they play for ------------------------------------------------------------------------------
@@ -96,23 +82,6 @@ PAIR_TASK = Task(
 )
 
 
-class SaidGames(Row):
-    """The games of one model in one seat."""
-
-    games: Rows  # one per scenario
-
-
-class RolePlay(Record):
-    """Models of roles in games: a script decides each move, the model says it."""
-
-    rows: Rows  # one per model and seat
-    # How much more often one model says the decided price than another in the same seat: specialist
-    # less base, specialist less generalist, off role less own role.
-    contrasts: Rows
-    games: Table[SaidGames]  # every game with the model's words
-    models: dict[str, ModelSource]  # weights and sampling, by model name
-
-
 @dataclass(frozen=True)
 class Recorded:
     """Replies of one game, read again in their order."""
@@ -140,15 +109,9 @@ def replay(artifact: Artifact, workers: int, root: Path) -> Mapping[str, Any]:
     return summarize(script, scenarios(settings["games"]), games)
 
 
-@experiment(
-    FILE,
-    RolePlay,
-    checks="every game from the recorded words, the script's own games, and every figure",
-    replay=replay,
-    model_hashes=lambda: prompt_hashes(),
-)
+@experiment("role_play.json")
 def role_play(
-    models: tuple[str, ...] = (BASE, *ADAPTERS),
+    models: tuple[str, ...] = (BASE, *ROLES),
     script: str = "linear",  # decides the moves of both seats
     games: int = 20,  # per model and seat: hold-out scenarios with a ZOPA
     batch: int = 20,  # games played together
@@ -374,108 +337,4 @@ def _figures(
     }
 
 
-def price_verdict(rows: Sequence[Row]) -> Iterator[str]:
-    """A sentence per seat: how often each model says the decided price in games."""
-    for seat, specialist in SPECIALISTS.items():
-        by_model = {row.model: row for row in rows if row.seat == seat}
-        if {specialist, GENERALIST, BASE} <= by_model.keys():
-            taught, general, base = (
-                "{mean:.0%} [{low:.0%}, {high:.0%}]".format(**by_model[name].said.as_json())
-                for name in (specialist, GENERALIST, BASE)
-            )
-            yield (
-                f"As a {seat} in {by_model[specialist].n} games, the specialist says {taught} of "
-                f"the script's prices as decided, the generalist {general} and the untrained base "
-                f"{base}."
-            )
-
-
-def is_off_role(player: str, seat: str) -> bool:
-    """Whether a player was trained for the other role than that of its seat, buyer or seller."""
-    return seat in SPECIALISTS and player in set(SPECIALISTS.values()) - {SPECIALISTS[seat]}
-
-
 # The nine contrasts ------------------------------------------------------------------------------
-
-Shares = Mapping[tuple[str, str], np.ndarray]  # by player and seat: (n,)
-
-
-@dataclass(frozen=True)
-class Contrast:
-    """The share of one player less that of another."""
-
-    player: str
-    beside: str
-    seat: str  # "both" for the mean of both seats
-    n: int  # scenarios
-    difference: Interval
-    p: float  # two-sided, of the paired sign-flip permutation test
-    adjusted: float  # by Holm, over the nine
-
-    @property
-    def is_shown(self) -> bool:
-        """Whether the test of the family says that the two differ."""
-        return self.adjusted < LEVEL
-
-    @property
-    def is_equivalent(self) -> bool:
-        """Whether the whole interval lies within the MARGIN."""
-        return self.difference.low > -MARGIN and self.difference.high < MARGIN
-
-
-def contrasts_of(data: RolePlay) -> list[Contrast]:
-    """The contrasts in recorded games; none where a model did not take both seats."""
-    cells = {(cell.model, cell.seat): cell.games for cell in data.games}
-    return contrasts({at: np.array([game.share for game in games]) for at, games in cells.items()})
-
-
-def contrasts(shares: Shares) -> list[Contrast]:
-    """The nine contrasts, each p adjusted for all; none where a player did not take both seats."""
-    if not shares.keys() >= set(product((BASE, *ADAPTERS), SEATS)):
-        return []
-    pairs = [
-        *((player, BASE, seat) for player, seat in product(ADAPTERS, SEATS)),
-        *((specialist, GENERALIST, seat) for seat, specialist in SPECIALISTS.items()),
-    ]
-    buyer, seller = SPECIALISTS.values()
-    pooled = shares[buyer, "buyer"] - shares[seller, "buyer"]
-    pooled = (pooled + shares[seller, "seller"] - shares[buyer, "seller"]) / len(SEATS)
-    differences = {
-        (player, beside, seat): shares[player, seat] - shares[beside, seat]
-        for player, beside, seat in pairs
-    } | {(ON_ROLE, OFF_ROLE, "both"): pooled}
-    p = [sign_flip_p(difference) for difference in differences.values()]
-    return [
-        Contrast(*names, len(difference), Interval(**mean_of(difference)), p, adjusted)
-        for (names, difference), p, adjusted in zip(differences.items(), p, holm(p), strict=True)
-    ]
-
-
-def contrasts_verdict(rows: Sequence[Contrast], name: Callable[[str], str]) -> str:
-    """What the nine say; `name` gives a player in words.
-
-    A second sentence says whether each specialist is equivalent to the generalist in its own seat.
-    """
-    shown = [row for row in rows if row.is_shown]
-    largest = max(rows, key=lambda row: abs(row.difference.mean))
-    opening = f"{len(shown)} of {len(rows)} contrasts show"
-    if not shown:
-        opening = f"None of {len(rows)} contrasts shows"
-    details = "; ".join(_describe(row, name) for row in shown or [largest])
-    return (
-        f"{opening} a difference in share at {LEVEL:.0%} after correction by Holm, n ="
-        f" {largest.n} scenarios: {'' if shown else 'the largest is '}{details}. Within"
-        f" ±{MARGIN:.0%} of the share, {', and '.join(_equivalences(rows, name))}."
-    )
-
-
-def _equivalences(rows: Sequence[Contrast], name: Callable[[str], str]) -> Iterator[str]:
-    for row in rows:
-        if row.beside == GENERALIST:
-            how = "is" if row.is_equivalent else "is not shown to be"
-            yield f"{name(row.player)} {how} equivalent to {name(row.beside)}, {DOING[row.seat]}"
-
-
-def _describe(row: Contrast, name: Callable[[str], str]) -> str:
-    difference = "{mean:+z.1%} [{low:+z.1%}, {high:+z.1%}]".format(**row.difference.as_json())
-    return f"{name(row.player)} less {name(row.beside)}, {DOING[row.seat]}, {difference}"

@@ -33,7 +33,6 @@ from sauda.policies.bazaar import Says, leave, random
 from sauda.policies.listener import line_of
 from sauda.policies.ruled import Ruled
 from sauda.policies.tuned import PEOPLE, RULE, THIRD, load_best
-from sauda.records.schemas.base import Interval, Record, Row, Table
 from sauda.records.seeds import SPLITS, first_seeds
 from sauda.records.store import ROOT, load
 from sauda.statistics import difference_of, mean_of
@@ -71,7 +70,6 @@ def cross_entropy(
 # The planner is slow, so its grades are those that `worth` recorded, of the same seeds.
 
 PLANNER = "both"  # in worth.json, the planner that reads and speaks
-LEAST_PAY = 0.01  # what words must gain over silence to count as an exploit
 Text = Callable[[Observation], str]
 
 
@@ -249,31 +247,13 @@ def odd_policies(task: str) -> Mapping[str, Odd]:
     }
 
 
-class Exploit(Row):
-    """A dishonest or odd way to play a task."""
-
-    task: str
-    what: str
-    means: bool  # it says what sellers weigh; else it says nothing, a lie or noise
-    grade: Interval  # its mean grade
-    gain: Interval  # what it scores more than the planner that reads and speaks, paired by seed
-    words: Interval | None  # and more than with the same bids in silence, where it speaks
-
-
-class Exploits(Record):
-    """Dishonest and odd ways to play, beside the planner and their silent selves."""
-
-    n: int  # hold-out seeds of each task
-    rows: Table[Exploit]  # one per task and way to play
-
-
 def play_odd(cell: tuple[str, str], seeds: Sequence[int]) -> list[float]:
     """The grades of an odd way to play a task, one per seed."""
     task, what = cell
     return grades(task, odd_policies(task)[what].policy, seeds).tolist()
 
 
-@experiment("exploits.json", Exploits, checks="every episode")
+@experiment("exploits.json")
 def exploits(
     episodes: int = 400,  # hold-out seeds, from 50,000
     *,

@@ -41,12 +41,13 @@ from sauda.llm.types import BatchGenerate
 from sauda.played import Store, play_cells, version_of
 from sauda.pool import here
 from sauda.records import read_table
+from sauda.records.schemas.language import STUB
 from sauda.records.store import source_digest
 
 ROUNDS = 8
 FLOORS = {"published": (0.74, 0.82), "hard": (0.30, 0.95)}  # of the opening ask, uniform
 SHOP = 0.9  # of the opening ask: what another shop is said to ask
-STUB, FIRST = "stub", "first tries"
+FIRST = "first tries"  # the side of what a model wrote before it was checked
 TURNS = 12  # of a dialogue that the published persona test shows its judge
 PATIENCE = 160  # characters of an answer in it that are kept
 

@@ -28,18 +28,15 @@ from sauda.experiments.seller_games import (
     describe_model,
     play_all,
     read_persona,
-    word_hashes,
     write_texts,
 )
 from sauda.llm.model import CACHE
 from sauda.llm.seller import PERSONAS, Decision, claim_of, seller_model, sentences, text_faults
 from sauda.records import read_table
-from sauda.records.schemas.base import Record, Row, Rows, Table
 from sauda.records.seeds import SPLITS
 from sauda.records.store import Artifact
 from sauda.statistics import mean_interval, name_interval, pooled_share, wilson_interval
 
-FILE = "seller_quality.json"
 PARTS = CACHE / "seller_quality"  # the batches on disk
 UNREAD = 5_000  # into the hold-out split; the first seeds were read while the prompt was written
 
@@ -56,41 +53,6 @@ Cells = dict[str, dict[str, Any]]  # a criterion's figures by side
 Value = Callable[[Game, Any, Decision], float | None]  # of a text; None where it does not count
 
 
-class SellerCell(Record):
-    """One side's figure for a criterion, with its 95 % interval."""
-
-    n: int  # sample size
-    of: str  # what `n` counts
-    mean: float
-    low: float
-    high: float
-    meets: bool | None  # whether the target is met; null without a target
-
-
-class SellerRow(Row):
-    """One criterion, for every side."""
-
-    sides: dict[str, SellerCell]  # figures by side
-
-
-class SellerQuality(Record):
-    """A language model's words as a seller beside scripted lines, with every text."""
-
-    # games in order: seed, item and limit, asks and bids in rupees, the kind of each decision of
-    # the seller and the buyer's act that it answers, and the end
-    games: Rows
-    # texts by model, game, decision and try; the last is said if it has no fault
-    tries: dict[str, list[list[list[str]]]]
-    # the model's answer to which persona spoke, one per published game
-    answers: dict[str, list[str]]
-    rows: Table[SellerRow]  # one row per criterion
-    # Games by side: true persona by row, by column that of the style heard most; all but the last
-    # of "heard" have a row.
-    personas: Row
-    faults: dict[str, dict[str, int]]  # faults found, by side and kind
-    models: dict[str, Row]  # weights and sampling, by model
-
-
 def replay(artifact: Artifact, workers: int, root: Path) -> dict[str, Any]:
     """Every game played again, every figure computed again from the recorded texts."""
     settings, recorded = artifact.settings(), artifact.data.as_json()
@@ -98,14 +60,7 @@ def replay(artifact: Artifact, workers: int, root: Path) -> dict[str, Any]:
     return summarize(played, recorded["tries"], recorded["answers"])
 
 
-@experiment(
-    FILE,
-    SellerQuality,
-    method="replayed in part",
-    checks="every game replayed; figures recomputed from the recorded texts",
-    replay=replay,
-    model_hashes=word_hashes,
-)
+@experiment("seller_quality.json")
 def seller_quality(
     models: tuple[str, ...] = ("mini",),  # or null, which has no weights
     published: int = 2,  # games per persona in the published setting: 8 of the published 50

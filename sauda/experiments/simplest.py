@@ -20,7 +20,6 @@ from sauda.played import grades, play_cells, round_all
 from sauda.players import get_policy
 from sauda.policies.ruled import NEUTRAL, Ruled
 from sauda.policies.tuned import at
-from sauda.records.schemas.base import Record, Rows
 from sauda.records.seeds import SPLITS, first_seeds
 from sauda.statistics import difference_of, mean_of
 
@@ -31,16 +30,6 @@ WORDS = ("firm", "fair", "hasty", "bluffer", "pleased", "short", "rival", "trust
          "speaks", "second")  # fmt: skip
 SILENT = {name: NEUTRAL[name] for name in WORDS}
 PLANNERS = {"planner on numbers": "bayesian", "planner that reads and speaks": "listener"}
-
-
-class Simplest(Record):
-    """The rule of seventeen numbers in the open market, the smallest one, and the planners."""
-
-    numbers: dict[str, float]  # of the rule with words
-    silent: dict[str, float]  # of the rule on numbers alone
-    dropped: Rows  # numbers left out in turn, with the grade on training games after it
-    kept: list[str]  # numbers of the smallest rule
-    rows: Rows  # hold-out grades of the rules and the planners, each less the whole rule
 
 
 def training_task() -> Task:
@@ -84,7 +73,7 @@ def play(rule: Ruled | str, seeds: Sequence[int]) -> list[float]:
     return round_all(grades(TASK, policy, seeds))
 
 
-@experiment("simplest.json", Simplest, checks="the search, the shrinking and every game")
+@experiment("simplest.json")
 def simplest(
     population: int = 24,  # candidates of a generation
     elites: int = 6,

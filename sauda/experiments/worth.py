@@ -35,11 +35,11 @@ from env import (
 )
 from sauda.experiments.base import experiment
 from sauda.played import grades, play_cells, round_all
-from sauda.players import planners_of, scripts_of
+from sauda.players import TOLD, planners_of, scripts_of
 from sauda.policies import SLOW_PACKAGES
 from sauda.policies.listener import Informed
 from sauda.policies.people import Planner
-from sauda.records.schemas.base import Record, Rows
+from sauda.records.schemas.open_market import OTHER_TYPE, SPOKEN
 from sauda.records.seeds import deal_at, first_seeds
 from sauda.records.store import Artifact
 from sauda.statistics import difference_of, mean_of
@@ -48,13 +48,10 @@ MARKETS: Mapping[str, Task] = {
     name: get_task(f"bazaar/{name}")
     for name in ("open-3", "mute-3", "people", "package", "package-mute")
 }
-SPOKEN = ("open-3", "people", "package")
 SAMPLE = 40  # games of each player and market that `verify` plays again
 Cell = tuple[str, str]  # a market and a player
 SWITCHES = {"silent": "bayesian", "reads": "reader", "speaks": "speaker", "both": "listener"}
 SCRIPTS = ("boulware", "linear", "conceder")
-BOUND = "told the seller"
-OTHER_TYPE = "both, words of another type"
 # What is compared: what it is the worth of, the player with it, the player without it.
 WORTH = (
     ("reading", "reads", "silent"),
@@ -194,8 +191,8 @@ def players(task: Task) -> Mapping[str, Callable[[Instance], Policy]]:
     if "package" in task.name:
         made |= {"prices alone": always(planner["bare"]), "told the costs": tell_costs}
     if task.name == "bazaar/people":
-        return made | {BOUND: lambda deal: Planner(truth=deal.seller["stance"])}
-    return made | {BOUND: Informed.of}
+        return made | {TOLD: lambda deal: Planner(truth=deal.seller["stance"])}
+    return made | {TOLD: Informed.of}
 
 
 def tell_costs(deal: Instance) -> Policy:
@@ -210,14 +207,6 @@ def keys_of_families() -> Mapping[str, Sequence[str]]:
     for family, key in corpus.sentences("en", "evaluation"):
         keys.setdefault(family, []).append(key)
     return keys
-
-
-class Worth(Record):
-    """What words are worth where any words count: reading, speaking, both, misread, permuted."""
-
-    deals: Rows  # one per market: types and languages of its sellers, one entry per seed
-    played: Rows  # one per market and player, and of those in one kind of sentences
-    worth: Rows  # one per market, comparison and part of the games: the paired difference
 
 
 def play(cell: Cell, seeds: Sequence[int]) -> list[float]:
@@ -274,13 +263,7 @@ def replay(artifact: Artifact, workers: int, root: Path) -> dict[str, Any]:
     return summarize(played, recorded["deals"])
 
 
-@experiment(
-    "worth.json",
-    Worth,
-    checks="each player's first games, and every figure",
-    method="replayed in part",
-    replay=replay,
-)
+@experiment("worth.json")
 def worth(
     episodes: int = 1000,  # hold-out seeds, from 50,000
     by_kind: int = 200,  # of those, games of each kind of sentences

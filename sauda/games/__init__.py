@@ -3,6 +3,7 @@
 `adapter.py` says what an adapter holds and what a model is asked and replies. The prompts, which
 render, parse and constrain, are the games' own; `*_words.py` puts actions and episodes into words,
 `*_columns.py` counts what is measured of them; `transcript.py` writes and reads episodes.
+`negotiation.py` is the judged negotiation of the arena, with its advocates.
 `game_of` is the only function that asks which game a task belongs to.
 """
 

@@ -4,10 +4,10 @@ The JSON holds what was done, not what was seen: reading it plays the moves agai
 so an episode that could not have happened cannot be read.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from env import Episode, IllegalAction, Play, Turn, begin, episode, get_task, move
+from env import Episode, IllegalAction, Play, Task, Turn, begin, episode, get_task, move, rollout
 from sauda.games import game_of
 from sauda.records.seeds import seed_in_json, whole_seed
 
@@ -66,3 +66,15 @@ def in_words(task_name: str, turn: Turn) -> str:
 def to_markdown(played: Episode, policy: str) -> str:
     """The episode for people: every move in order, then how it ended and who gained what."""
     return game_of(played.task).words.to_markdown(played, policy)
+
+
+def play_replies(task: Task, name: str, seed: int, replies: Sequence[str]) -> dict[str, Any]:
+    """The game that `replies` give at `seed` against the task's own opponents, as JSON."""
+    texts, prompt = iter(replies), game_of(task).prompt
+
+    def says(obs: Any, rng: Any) -> Any:
+        return prompt.parse(next(texts, ""), obs)  # a reply that is missing is no move
+
+    played = rollout(task, says, seed)
+    used = len(played.trajectory(task.learner))
+    return to_json(played, name) | {"replies": list(replies[:used])}

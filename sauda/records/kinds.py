@@ -1,14 +1,13 @@
-"""Every artifact: `files.csv` lists the files, a kind says what a file holds and how it is checked.
+"""Every artifact: `files.csv` lists the files, `kinds.csv` says what those of a kind hold.
 
-A kind is registered by the module that fills its files, when that is imported: an experiment by its
-decorator in `sauda/experiments/`, other kinds by `register_kind`. `files.csv` names the module.
+It also names the function that computes their data again, which is imported when `verify` asks.
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from importlib import import_module
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import Any, Literal
 
 from sauda.records import read_table
@@ -37,31 +36,37 @@ class Entry:
     command: str
     about: str
     tab: str
-    module: str = ""  # that registers its kind
-
-
-@dataclass(frozen=True)
-class Check:
-    """How `verify` checks a kind beside its checksum."""
-
-    method: Method
-    about: str
-    # The data as it should be, of an artifact, a number of processes, and the folder of artifacts.
-    recompute: Callable[..., Mapping[str, Any]]
-
-    def __str__(self) -> str:
-        return f"{self.method}: {self.about}"
 
 
 @dataclass(frozen=True)
 class Kind:
-    """One kind of artifact."""
+    """One kind of artifact: what its files hold, and how `verify` checks them."""
 
     name: str  # with its version, as files have it
-    schema: type[Record]  # of their `data`
-    check: Check
-    # Today's fingerprints of what it records of each of its models; {} where it has none.
-    model_hashes: Callable[[], Mapping[str, str]] = dict
+    holds: str  # the type of their `data`, as "MODULE:CLASS" of `schemas/`
+    repeat: str  # the function that computes the data again, as "MODULE:FUNCTION"
+    models: str  # that of today's fingerprints of what is recorded of each model; "" for none
+    method: Method
+    about: str  # what is checked beside the checksum
+
+    def __str__(self) -> str:
+        return f"{self.method}: {self.about}"
+
+    @property
+    def schema(self) -> type[Record]:
+        """The type of the data."""
+        return resolve_name(f"{__package__}.schemas.{self.holds}")
+
+    def recompute(self, artifact: Any, workers: int, root: Path) -> Mapping[str, Any]:
+        """The data of `artifact` as it should be, by so many processes, without its "models".
+
+        Other artifacts that it needs are those in the folder `root`.
+        """
+        return resolve_name(self.repeat)(artifact, workers, root)
+
+    def model_hashes(self) -> Mapping[str, str]:
+        """Today's fingerprints of what the data records of each of its models."""
+        return resolve_name(self.models)() if self.models else {}
 
 
 ROOT = Path(__file__).resolve().parents[2] / "artifacts"
@@ -74,24 +79,7 @@ LISTED = {
 }
 ENTRIES = {file: e for file, e in LISTED.items() if e.kind != RUN or (ROOT / file).exists()}
 FILES = tuple(ENTRIES[file] for file in sorted(ENTRIES))
-MODULES = {entry.kind: entry.module for entry in LISTED.values()}
-
-
-class Kinds(dict[str, Kind]):
-    """Every kind by its name; its module, which registers it, is imported when it is asked for."""
-
-    def __missing__(self, name: str) -> Kind:
-        import_module(MODULES[name])
-        return self[name]
-
-
-KINDS = Kinds()
-
-
-def register_kind(kind: Kind) -> Kind:
-    """Make a kind of artifact known; called where its data is filled, when that is imported."""
-    KINDS[kind.name] = kind
-    return kind
+KINDS = {row["name"]: Kind(**row) for row in read_table(Path(__file__).with_name("kinds.csv"))}
 
 
 def training_runs() -> list[str]:

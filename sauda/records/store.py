@@ -362,3 +362,37 @@ def _object(text: str, file: Path, first_line: int) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise DamagedFile(file, f"line {first_line} holds no JSON object")
     return value
+
+
+# Differences of JSON values
+
+NOTHING = "nothing"  # stands for a value that one side has not
+
+
+def differences(recorded: Any, replayed: Any, place: str) -> Iterator[str]:
+    """Every place where two JSON values differ."""
+    if isinstance(recorded, Mapping) and isinstance(replayed, Mapping):
+        for key in sorted(recorded.keys() | replayed.keys()):
+            pair = recorded.get(key, NOTHING), replayed.get(key, NOTHING)
+            yield from differences(*pair, child(place, key))
+    elif isinstance(recorded, list) and isinstance(replayed, list | tuple):
+        if len(recorded) != len(replayed):
+            yield f"{place}: {len(recorded)} recorded, {len(replayed)} when played again"
+        for index, (old, new) in enumerate(zip(recorded, replayed, strict=False)):
+            yield from differences(old, new, child(place, index))
+    elif recorded != replayed:
+        yield f"{place}: recorded {_short(recorded)}, played again {_short(replayed)}"
+
+
+def child(place: str, key: str | int) -> str:
+    """The name of the part of `place` under `key`, such as data.log[3]."""
+    if isinstance(key, int):
+        return f"{place}[{key}]"
+    if not key.isidentifier():
+        return f"{place}[{key!r}]"
+    return f"{place}.{key}" if place else key
+
+
+def _short(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 100 else f"{text[:99]}…"

@@ -29,8 +29,7 @@ from sauda.language.acts import (
     describe_item,
     read_acts,
 )
-from sauda.records.kinds import Check, Kind, register_kind
-from sauda.records.schemas.base import Number, Record
+from sauda.records.schemas.training import DialogueRow
 from sauda.records.store import Artifact, load
 from sauda.train.teacher_rows import label_tokens
 
@@ -45,51 +44,6 @@ _DAMAGED = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ufffd\ud800-\udfff]
 # The forms of such tokens in chat templates: <|im_end|>, <s>, <end_of_turn>, [INST]. A tokenizer
 # reads them as control tokens wherever they stand in a text.
 _SPECIAL = re.compile(r"<[|｜][^<>]*[|｜]>|</?[a-z]\w*>|\[/?INST\]", re.IGNORECASE)
-
-
-# An artifact of dialogues, and a row as the corpora have it.
-
-
-class AgentInfo(Record):
-    """The two agents of a dialogue; each list has one entry per agent."""
-
-    Role: list[str]  # buyer or seller
-    Target: list[Number | None]  # private target price, or null
-    Bottomline: list[str | None]  # private limit as digits, or None
-
-
-class DialogueActs(Record):
-    """The annotated acts; each list has one entry per event."""
-
-    intent: list[str | None]  # name of the act; empty where not annotated
-    price: list[Number | None]  # its price; -1 without one
-
-
-class Posting(Record):
-    """The item for sale; each list has one entry per agent."""
-
-    Category: list[str]  # category of the item
-    Title: list[str]  # title of the posting
-    Description: list[str]  # text of the posting
-    Price: list[Number]  # list price
-    Images: list[str | None]  # names of pictures
-
-
-class DialogueRow(Record):
-    """One dialogue; an event without words is a pressed button."""
-
-    agent_info: AgentInfo  # roles and private values
-    agent_turn: list[int]  # index of the speaker, one per event
-    utterance: list[str]  # words, one per event; empty for a button
-    dialogue_acts: DialogueActs  # annotated acts
-    items: Posting  # what is for sale
-
-
-class Dialogues(Record):
-    """Scripted buyers and the sellers of version 1 of the market in words, for training roles."""
-
-    currency: str  # currency of all prices
-    rows: list[DialogueRow]  # the dialogues
 
 
 class NotUsed(ValueError):
@@ -477,17 +431,3 @@ def read_again(artifact: Artifact, workers: int, root: Path) -> dict[str, Any]:
             "price": [-1 if act.price is None else act.price for act in acts],
         }
     return data
-
-
-register_kind(
-    Kind(
-        "dialogues/1",
-        Dialogues,
-        Check(
-            "checksum only",
-            "every line; its act read again from its words. The sellers of the games, those of"
-            " version 1 of the market, are gone",
-            read_again,
-        ),
-    )
-)

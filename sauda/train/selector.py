@@ -18,8 +18,6 @@ from env import arena, begin, get_task, rollout
 from sauda.played import round_all
 from sauda.players import get_policy
 from sauda.records import progress
-from sauda.records.kinds import Check, Kind, register_kind
-from sauda.records.schemas.base import Interval, Record
 from sauda.records.seeds import SPLITS, TRAINED
 from sauda.records.store import Artifact
 from sauda.statistics import difference_of, mean_of
@@ -41,39 +39,6 @@ class SelectorSettings:
     temperature: float = 0.75
     baseline_decay: float = 0.92  # of the moving average of returns, which starts at 0
     seed: int = 7  # of the choices
-
-
-class SelectorEpisode(Record):
-    """One training episode of the selector."""
-
-    episode: int  # episode, from 0
-    task: str
-    seed: int
-    policy: str  # the arm that was drawn
-    reward: float  # its return, as a share of the stake
-    expert: float  # return of rule_based_expert at the same seed
-    baseline: float  # moving average of returns before the episode
-    before: list[float]  # probability of each arm before the update
-    after: list[float]  # probability of each arm after the update
-
-
-class SelectorOutcome(Record):
-    """The selector after training on one task, on holdout seeds."""
-
-    task: str
-    n: int  # holdout seeds
-    policy: str  # the likeliest arm
-    probabilities: list[float]  # final probability of each arm
-    arms: dict[str, Interval]  # mean return, by arm
-    less_expert: Interval  # the likeliest arm less the expert, paired by seed
-
-
-class Selector(Record):
-    """REINFORCE over scripted labs, 180 episodes: every probability and reward of the run."""
-
-    arms: list[str]  # the scripted policies to choose from
-    curve: list[SelectorEpisode]  # one entry per training episode
-    final: list[SelectorOutcome]  # one entry per task
 
 
 def select(settings: SelectorSettings) -> dict[str, Any]:
@@ -159,8 +124,3 @@ def _final(settings: SelectorSettings, curve: Sequence[Mapping[str, Any]]) -> li
             }
         )
     return rows
-
-
-register_kind(
-    Kind("selector/1", Selector, Check("replayed", "every choice, update and episode", replay))
-)

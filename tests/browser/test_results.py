@@ -16,9 +16,9 @@ from benchmarks.load import FILE, MIXES, REVIEW, play_mix
 from benchmarks.page import running_app
 from panels.artifacts import ADDRESS, PROGRAMS
 from panels.results.leaderboard import CODE
-from sauda.experiments.speeds import recompute_load
 from sauda.players import SERVED, buyer_name
 from sauda.records.kinds import FILES
+from sauda.records.schemas.speeds import recompute_load
 from sauda.records.store import REPOSITORY, load, save
 from tests.support.page import (
     DRAWN,
@@ -278,4 +278,4 @@ def test_visitors_of_a_short_mix_are_all_answered_and_counted_as_the_artifact_ha
     assert [row["reasons"] for row in mix["rows"] if row["reasons"]] == []
     data = {"machine": {}, "mixes": [{"state": "now", "commit": None, **mix}]}
     save(FILE, {"mixes": list(MIXES)}, data, tmp_path)
-    assert recompute_load(load(FILE, tmp_path).data.as_json()) == data
+    assert recompute_load(load(FILE, tmp_path), 1, tmp_path) == data

@@ -20,8 +20,8 @@ from panels.haggle.result import card, result
 from panels.haggle.review import show_review
 from panels.haggle.words import ENGLISH, HINDI, HINGLISH, translator
 from panels.measured import rows_by_policy
-from sauda.experiments.spot import FILE as PAIRS
 from sauda.llm.backends import THIS_PAGE
+from sauda.records.schemas.episodes import SPOT_FILE
 from sauda.records.store import load
 from sauda.sessions import arena, bazaar, review
 from sauda.sessions.daily import bargain_of, encode
@@ -139,7 +139,7 @@ def test_a_visitor_sees_the_same_of_a_recorded_pair_before_and_after_the_guess(l
     rows = rows_by_policy(load("evaluation/model-comparison.json"), "bazaar/people")
     with gr.Blocks():
         page = spot.SpotPage(True)
-    pairs = pairs_with(find_untrained(rows), load(PAIRS))
+    pairs = pairs_with(find_untrained(rows), load(SPOT_FILE))
     hall = spot.Spot(page, rows, pairs, language=language)
     duel = replace(load_duel(pairs[0]), shown=3)
     shown = told(spot.words(hall) | spot.show(hall, duel), page.title, page.about, page.columns)

@@ -38,15 +38,15 @@ from panels.ui.tables import with_interval
 from panels.ui.terms import term
 from panels.ui.visitor import as_visitor
 from panels.ui.wiring import Updates, named
-from sauda.experiments.evaluate import BazaarRow
-from sauda.experiments.spot import EPISODES, FILE, LEAST, TASK
 from sauda.language.heard import Heard
 from sauda.language.lines import name_in
 from sauda.language.phrases import language_of
 from sauda.language.small_talk import answer_to, confirms
 from sauda.language.stances import read_stances
 from sauda.llm.types import ReplyError
-from sauda.players import BASE, CONSTRAINED, SERVED, player_spec
+from sauda.players import BASE, CONSTRAINED, PEOPLE, SERVED, player_spec
+from sauda.records.schemas.episodes import LEAST_MOVES, SPOT_FILE, SPOT_SEEDS
+from sauda.records.schemas.evaluation import BazaarRow
 from sauda.records.seeds import draw_seed
 from sauda.records.store import Artifact
 from sauda.sessions import spot as session
@@ -155,7 +155,7 @@ def build(tab: gr.Tab, language: gr.Radio) -> None:
     if comparison is None:  # which stages there are stands there
         gr.HTML(missing)
         return
-    rows, recorded = rows_by_policy(comparison, TASK), load_or_say(FILE)[0]
+    rows, recorded = rows_by_policy(comparison, PEOPLE), load_or_say(SPOT_FILE)[0]
     pairs = pairs_with(find_untrained(rows), recorded)
     spot = Spot(SpotPage(bool(pairs)), rows, pairs)
     page, shown = spot.page, spot.page.of_duel
@@ -400,7 +400,7 @@ def about(duel: Duel, language: str) -> Markup:
         spoken = {value: label for label, value in LANGUAGES}[_language_of_seller(duel)]
         item = f"{item[0].upper()}{item[1:]}"
         words = translate("spot_about_recorded", item=item, language=spoken)
-        rule = translate("spot_rule", seeds=EPISODES, least=LEAST)
+        rule = translate("spot_rule", seeds=SPOT_SEEDS, least=LEAST_MOVES)
     return HTML.about(duel.is_live, words, rule, translate)
 
 

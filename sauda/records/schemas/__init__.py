@@ -1,1 +1,1 @@
-"""What result types share: `base.py` has their strict class, tables, means, intervals."""
+"""What artifacts hold, by subject; `base.py` has the strict class, tables, means and intervals."""

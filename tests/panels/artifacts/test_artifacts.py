@@ -7,9 +7,9 @@ import re
 import pytest
 
 from panels import artifacts
-from panels.artifacts import ADDRESS, LOCAL, PROGRAMS, listing, on_the_hub
-from sauda.experiments.speeds import LoadTest, latency, load_cells, memory_growth
+from panels.artifacts import ADDRESS, LOCAL, PROGRAMS, listing, load_rows, on_the_hub
 from sauda.records.kinds import FILES
+from sauda.records.schemas.speeds import LoadTest, latency, memory_growth
 from sauda.records.store import ROOT
 from sauda.serve.mcp import TOOLS
 
@@ -52,7 +52,7 @@ def test_every_mix_and_action_has_a_row_with_its_refusals_and_failures():
     mix = {"name": "two", "about": "both read", "seconds": 9.6, "rows": rows, "memory": memory}
     mixes = [{**mix, "state": state, "commit": state} for state in ("before", "now")]
     data = LoadTest.model_validate({"machine": {}, "mixes": mixes})
-    before, late, *now = load_cells(data)
+    before, late, *now = (tuple(row.values()) for row in load_rows(data))
     assert before == ("two", "before", "page load", "2", "3,000", "3,900", "1", "0")
     assert late == ("two", "before", "reply", "0", "–", "–", "0", "3")
     assert now == [("two", "now", *before[2:]), ("two", "now", *late[2:])]

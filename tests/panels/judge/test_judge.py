@@ -5,7 +5,7 @@ from statistics import fmean
 import pytest
 
 from panels import judge
-from sauda.experiments.pitching import LEARNER, ROUNDS
+from sauda.games.negotiation import LEARNER, ROUNDS
 from sauda.records.schemas.base import Row
 from sauda.records.store import Artifact, load
 

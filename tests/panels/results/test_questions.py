@@ -16,10 +16,10 @@ from panels.results.reproduce import SCRIPTED, draw_sample, play_row_again, rows
 from panels.results.training import TRAINING, stage_figure
 from panels.results.winners import Entry as Entered
 from panels.ui.tables import with_interval
-from sauda.experiments.scripts import Exploits
-from sauda.experiments.verify import replay_row
+from sauda.played import replay_row
 from sauda.players import BAYESIAN, LISTENER, SERVED, buyer_name, policy_label
 from sauda.records.schemas.base import Interval
+from sauda.records.schemas.open_market import Exploits
 from sauda.records.store import load
 from sauda.serve.leaderboard import Entry, rules_of
 from sauda.serve.names import is_reserved

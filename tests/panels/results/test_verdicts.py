@@ -13,12 +13,16 @@ from panels.results import optimum, training, winners
 from panels.results.question import Verdict
 from panels.results.winners import Entry
 from panels.tour import facts
-from sauda.experiments.comparison import ModelComparison, PairedDifference
-from sauda.experiments.evaluate import BazaarColumns, BazaarRow
-from sauda.experiments.gap import Gap, GapRow
-from sauda.experiments.runs import schedule_verdict
+from panels.training.roles import schedule_verdict
 from sauda.players import BAYESIAN, LAB, LISTENER, SERVED
 from sauda.records.schemas.base import Hashes, Interval, Metric, Row
+from sauda.records.schemas.evaluation import (
+    BazaarColumns,
+    BazaarRow,
+    ModelComparison,
+    PairedDifference,
+)
+from sauda.records.schemas.open_market import Gap, GapRow
 from sauda.records.store import Artifact, load
 from tests.support.golden import assert_golden, without_numbers
 from tests.support.measured import changed

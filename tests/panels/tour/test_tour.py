@@ -15,6 +15,7 @@ from panels.tour import duel, facts, tab
 from panels.training.tab import RENTED, cost, overview
 from panels.ui.tables import with_interval
 from sauda.cloud.jobs import PRICES_READ, flavor
+from sauda.experiments.manners import HABITS
 from sauda.language.phrases import language_of
 from sauda.players import BASE, LISTENER, SERVED, TUNED
 from sauda.records.kinds import ArtifactError
@@ -40,6 +41,8 @@ def test_the_tours_figures_are_those_of_the_artifacts():
     recorded = {round(1000 * row.share.mean) for row in manners.data.rows
                 if row.habit in facts.OPENINGS and row.player in (LISTENER, SERVED)}  # fmt: skip
     assert {mean for _, mean, *_ in found[1].bars} == recorded
+    low, high = (HABITS[habit].opening for habit in facts.OPENINGS)
+    assert facts.OPENINGS["opens absurdly"] == f"{high / low:g} times that"
 
 
 def test_a_finding_claims_what_its_interval_shows():

@@ -7,6 +7,7 @@ from statistics import fmean
 from typing import Any
 from urllib.parse import urlencode
 
+import numpy as np
 import pytest
 
 from panels.frames import Table
@@ -23,9 +24,8 @@ from panels.training.curves import (
 from panels.training.data import ANY, TONES, corpus, dialogue_view, intent_of, loss_mask
 from panels.training.tab import from_query
 from panels.ui.wiring import read_query
-from sauda.experiments.role_play import price_verdict
 from sauda.language.acts import INTENTS, view
-from sauda.players import policy_label
+from sauda.players import BASE, GENERALIST, SPECIALISTS, policy_label
 from sauda.records.kinds import training_runs
 from sauda.records.schemas.base import Interval, Row
 from sauda.records.store import Artifact, load, validate
@@ -190,11 +190,48 @@ def test_a_sentence_per_seat_compares_specialist_generalist_and_base():
         )
         for model, said in models.items()
     ]  # fmt: skip
-    (buyer,) = price_verdict(rows)
+    (buyer,) = roles.price_verdict(rows)
     for told in ("As a buyer in 20 games, the specialist says 90%", "the generalist 80%",
                  "the untrained base 0%"):  # fmt: skip
         assert told in buyer
-    assert list(price_verdict(rows[:2])) == []
+    assert list(roles.price_verdict(rows[:2])) == []
+
+
+BUYER, SELLER = SPECIALISTS.values()
+N = 30
+
+
+def shares(**more: float) -> dict:
+    """Equal shares of all four models, and `more` of a model in a seat."""
+    noise = np.random.default_rng(0).normal(size=N)
+    return {
+        (player, seat): noise + more.get(f"{player.rpartition('-')[2]}_{seat}", 0.0)
+        for player in (BASE, BUYER, SELLER, GENERALIST)
+        for seat in SPECIALISTS
+    }
+
+
+def test_there_are_nine_contrasts_and_each_is_the_mean_difference_of_its_two_players():
+    told = roles.contrasts(shares(buyer_buyer=0.3, buyer_seller=0.1, generalist_buyer=0.2))
+    rows = {(row.player, row.beside, row.seat): row for row in told}
+    assert {at: round(row.difference.mean, 6) for at, row in rows.items()} == {
+        (BUYER, BASE, "buyer"): 0.3,
+        (BUYER, BASE, "seller"): 0.1,
+        (SELLER, BASE, "buyer"): 0,
+        (SELLER, BASE, "seller"): 0,
+        (GENERALIST, BASE, "buyer"): 0.2,
+        (GENERALIST, BASE, "seller"): 0,
+        (BUYER, GENERALIST, "buyer"): 0.1,
+        (SELLER, GENERALIST, "seller"): 0,
+        ("on role", "off role", "both"): 0.1,  # (0.3 - 0) and (0 - 0.1), pooled
+    }
+    sure, equal = rows[BUYER, BASE, "buyer"], rows[SELLER, BASE, "seller"]
+    assert (sure.n, sure.is_shown) == (N, True)
+    assert (sure.p, sure.adjusted) == pytest.approx((2 / 10_001, 9 * sure.p))
+    assert (equal.p, equal.adjusted, equal.is_shown) == (1, 1, False)
+    sentence = roles.contrasts_verdict(list(rows.values()), str)
+    assert f"{BUYER} is not shown to be equivalent to {GENERALIST}" in sentence
+    assert f"{SELLER} is equivalent to {GENERALIST}" in sentence
 
 
 # The selector

@@ -23,12 +23,12 @@ from panels.transcripts.tab import (
     typical,
 )
 from panels.ui.offers import Offers, offers_of
-from sauda.experiments.episodes import POLICIES, SEED, ChosenPair
-from sauda.experiments.evaluate import ArenaColumns
 from sauda.games.transcript import from_json
 from sauda.llm.backends import SEATS
 from sauda.llm.server import Ready
 from sauda.players import BASE, LAB, ORACLE, PEOPLE, SERVED, get_policy, sit
+from sauda.records.schemas.episodes import POLICIES, SEED, ChosenPair
+from sauda.records.schemas.evaluation import ArenaColumns
 from sauda.records.seeds import SPLITS
 from sauda.records.store import load
 from tests.support.measured import changed, games_before_and_after

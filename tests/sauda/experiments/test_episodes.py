@@ -5,9 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from sauda.experiments.episodes import SIDES, before_after, choose
+from sauda.experiments.episodes import before_after, choose
 from sauda.experiments.verify import verify
 from sauda.games.transcript import from_json
+from sauda.records.schemas.episodes import SIDES
 from sauda.records.store import Artifact, load, save
 from tests.support.measured import PLAYERS
 from tests.support.models import GARBAGE

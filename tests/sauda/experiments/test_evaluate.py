@@ -7,14 +7,13 @@ import pytest
 
 from env import ARENA_TASKS, Offer, arena, get_task, rollout
 from sauda.experiments import evaluate as module
-from sauda.experiments.evaluate import compare_rows, row
+from sauda.experiments.evaluate import row
 from sauda.experiments.reproduction import CROWD, agreement, comparison, hold, without_rivals
-from sauda.experiments.speeds import figure, published_rows
-from sauda.experiments.verify import cells
 from sauda.games.arena_columns import DRAWN, episode_row
 from sauda.games.arena_words import events
-from sauda.played import Cell, play_cell
+from sauda.played import Cell, cells, play_cell
 from sauda.policies import LABS
+from sauda.records.schemas.speeds import figure, published_rows
 from sauda.records.seeds import SPLITS
 from sauda.records.store import Artifact, load
 
@@ -73,16 +72,6 @@ def test_a_cell_depends_on_its_seeds_alone(evaluation, labs):
     data, first = evaluation.data.as_json(), play_cell(Cell(SINGLE, "rule_based"), range(8))
     assert first == data["episodes"][SINGLE]["rule_based"]
     assert first != play_cell(Cell(SINGLE, "rule_based"), range(50_000, 50_008))
-
-
-def test_only_rows_of_one_game_may_be_compared(evaluation):
-    own, other = [row for row in evaluation.data.rows if row.task == SINGLE][:2]
-    assert compare_rows(own, other, "share") == own.share.mean - other.share.mean
-    for part in ("task", "opponents"):
-        hashes = own.hashes.model_copy(update={part: "0123456789ab"})
-        changed = own.model_copy(update={"hashes": hashes})
-        with pytest.raises(ValueError, match=rf"{getattr(own.hashes, part)}.*0123456789ab"):
-            compare_rows(own, changed, "share")
 
 
 # Our classic family beside the published game -----------------------------------------------------

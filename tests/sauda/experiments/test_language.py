@@ -6,21 +6,22 @@ from dataclasses import replace
 from itertools import count
 from types import SimpleNamespace
 
-import numpy as np
 import pytest
 
 import env
 from env import rollout
+from panels.training.roles import cause_sentences, schedule_verdict
 from sauda.experiments import role_play
-from sauda.experiments.reading import ACTS_FILE, acts, part_of
-from sauda.experiments.role_play import ADAPTERS, SEATS, contrasts, play_role, scenarios
-from sauda.experiments.runs import NAMES, cause_sentences, compare, recompute_role, schedule_verdict
-from sauda.experiments.verify import differences, verify
+from sauda.experiments.reading import acts, part_of
+from sauda.experiments.role_play import SEATS, play_role, scenarios
+from sauda.experiments.runs import compare, recompute_role
+from sauda.experiments.verify import verify
 from sauda.language.acts import DOLLARS, Act, Dialogue, Turn
 from sauda.llm.engine import Sampling
 from sauda.policies import BUYERS, SELLERS
 from sauda.records.schemas.base import Row
-from sauda.records.store import load, save
+from sauda.records.schemas.training import ROLE_RUNS
+from sauda.records.store import differences, load, save
 from sauda.statistics import best_step, loss_and_perplexity
 from tests.support.models import Canned
 from tests.support.roles import role_run
@@ -66,8 +67,8 @@ def test_turns_with_words_are_counted_by_act_and_prices_by_the_declared_currency
 def test_verify_names_a_figure_that_does_not_follow_from_its_counts(tmp_path):
     data = measure()
     data["parts"][1]["right"] = 2
-    save(ACTS_FILE, {}, data, tmp_path)
-    assert verify(ACTS_FILE, root=tmp_path) == ["data.parts[1].right: recorded 2, played again 3"]
+    save("acts.json", {}, data, tmp_path)
+    assert verify("acts.json", root=tmp_path) == ["data.parts[1].right: recorded 2, played again 3"]
 
 
 def test_what_cannot_be_measured_is_refused():
@@ -78,7 +79,7 @@ def test_what_cannot_be_measured_is_refused():
 # Losses of roles ----------------------------------------------------------------------------------
 
 SHIFTS = {"control": 0.2, "cycle": 0.3, "rate": -0.1}  # nats per token, by the end of a name
-RUNS = {name: role_run(name, SHIFTS.get(name.split("-")[-1], 0.0)).data for name in NAMES}
+RUNS = {name: role_run(name, SHIFTS.get(name.split("-")[-1], 0.0)).data for name in ROLE_RUNS}
 
 
 def test_the_best_checkpoint_is_the_first_with_the_lowest_loss_and_never_the_base():
@@ -110,8 +111,6 @@ def test_a_changed_best_step_or_count_of_tokens_does_not_verify(changed, tmp_pat
 # Role play ----------------------------------------------------------------------------------------
 
 SEEDS = scenarios(3)
-BUYER, SELLER, GENERALIST = ADAPTERS
-N = 30
 
 
 def talker(more: int = 0, silent_every: int = 0) -> Canned:
@@ -160,42 +159,9 @@ def test_a_script_that_plays_through_language_plays_the_same_games_without():
 
 
 def test_the_artifact_is_replayed_from_the_recorded_words(tmp_path):
-    recorded = load(role_play.FILE)
+    recorded = load("role_play.json")
     changed = recorded.data.as_json()
     del changed["games"][1:]
     changed["games"][0]["games"][0]["replies"][0] = "How about ₹1?"
-    save(role_play.FILE, recorded.config, changed, tmp_path)
-    assert any("games[0].games[0]" in fault for fault in verify(role_play.FILE, root=tmp_path))
-
-
-def shares(**more: float) -> dict:
-    """Equal shares of all four models, and `more` of a model in a seat."""
-    noise = np.random.default_rng(0).normal(size=N)
-    return {
-        (player, seat): noise + more.get(f"{player.rpartition('-')[2]}_{seat}", 0.0)
-        for player in ("mini", *ADAPTERS)
-        for seat in SEATS
-    }
-
-
-def test_there_are_nine_contrasts_and_each_is_the_mean_difference_of_its_two_players():
-    told = contrasts(shares(buyer_buyer=0.3, buyer_seller=0.1, generalist_buyer=0.2))
-    rows = {(row.player, row.beside, row.seat): row for row in told}
-    assert {at: round(row.difference.mean, 6) for at, row in rows.items()} == {
-        (BUYER, "mini", "buyer"): 0.3,
-        (BUYER, "mini", "seller"): 0.1,
-        (SELLER, "mini", "buyer"): 0,
-        (SELLER, "mini", "seller"): 0,
-        (GENERALIST, "mini", "buyer"): 0.2,
-        (GENERALIST, "mini", "seller"): 0,
-        (BUYER, GENERALIST, "buyer"): 0.1,
-        (SELLER, GENERALIST, "seller"): 0,
-        ("on role", "off role", "both"): 0.1,  # (0.3 - 0) and (0 - 0.1), pooled
-    }
-    sure, equal = rows[BUYER, "mini", "buyer"], rows[SELLER, "mini", "seller"]
-    assert (sure.n, sure.is_shown) == (N, True)
-    assert (sure.p, sure.adjusted) == pytest.approx((2 / 10_001, 9 * sure.p))
-    assert (equal.p, equal.adjusted, equal.is_shown) == (1, 1, False)
-    sentence = role_play.contrasts_verdict(list(rows.values()), str)
-    assert f"{BUYER} is not shown to be equivalent to {GENERALIST}" in sentence
-    assert f"{SELLER} is equivalent to {GENERALIST}" in sentence
+    save("role_play.json", recorded.config, changed, tmp_path)
+    assert any("games[0].games[0]" in fault for fault in verify("role_play.json", root=tmp_path))

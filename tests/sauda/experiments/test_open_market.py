@@ -5,7 +5,7 @@ import pytest
 
 from env import Accept, Offer, WalkAway, get_task, rollout
 from sauda.experiments import gap
-from sauda.experiments.scripts import ODD_TASKS, SILENT, Exploits, Packs, exploits, odd_policies
+from sauda.experiments.scripts import ODD_TASKS, SILENT, Packs, exploits, odd_policies
 from sauda.played import grades
 from sauda.players import planners_of
 from sauda.policies import BUYERS, SLOW
@@ -19,6 +19,7 @@ from sauda.policies.values import (
     play_informed,
     split_game,
 )
+from sauda.records.schemas.open_market import Exploits, Gap
 from sauda.records.seeds import PLAYED, SPLITS, TRAINED, deal_at, has_zopa, training_seeds
 
 # The oracle and exploits --------------------------------------------------------------------------
@@ -126,7 +127,7 @@ def test_a_game_is_told_as_hard_as_it_is_with_its_reasons():
 @pytest.mark.nightly
 def test_the_parts_sum_to_the_gap_and_the_planner_plays_along():
     data = gap.gap(("linear", "bayesian", "listener"), episodes=5, workers=1)
-    gap.Gap.model_validate(data)
+    Gap.model_validate(data)
     for row in data["rows"]:
         parts = row["inference"]["mean"] + row["control"]["mean"] + data["uncertainty"]["mean"]
         assert parts == pytest.approx(data["oracle"]["mean"] - row["grade"]["mean"], abs=1e-5)

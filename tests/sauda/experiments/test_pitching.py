@@ -8,20 +8,19 @@ import pytest
 
 from env import arena
 from env.arena.planning import spare_blocks
-from sauda.experiments.pitching import (
+from sauda.experiments.pitching import DRAWN, pitching
+from sauda.experiments.verify import verify
+from sauda.games.negotiation import (
     ADVOCATES,
     ARMS,
-    DRAWN,
     LEARNER,
     MARKET,
     ROUNDS,
     negotiation,
     open_market,
     opponents_pitches,
-    pitching,
     ucb1,
 )
-from sauda.experiments.verify import verify
 from sauda.records.seeds import SPLITS
 from sauda.records.store import dumps, save
 

@@ -12,16 +12,18 @@ import pytest
 from pydantic import Field
 
 import sauda.__main__ as command_line
-from sauda.experiments import base, find, index
+from sauda.experiments import find, index
+from sauda.experiments.base import experiment
 from sauda.experiments.episodes import episodes
 from sauda.experiments.evaluate import EvaluationSpec, evaluate
-from sauda.experiments.speeds import figure
-from sauda.experiments.verify import Sample, moved_hashes, read_hashes, replay_row, verify
-from sauda.played import Cell
+from sauda.experiments.verify import moved_hashes, read_hashes, verify
+from sauda.played import Cell, Sample, replay_row
 from sauda.players import ORACLE
 from sauda.pool import here
-from sauda.records.kinds import FILES, Entry
+from sauda.records import lines, rows_in
+from sauda.records.kinds import FILES
 from sauda.records.schemas.base import Record
+from sauda.records.schemas.speeds import figure
 from sauda.records.store import CHECKSUMS, ROOT, Artifact, load, renew_checksums, save, write
 from tests.support.cases import cases
 from tests.support.measured import model_comparison
@@ -29,24 +31,12 @@ from tests.support.measured import model_comparison
 # Experiments --------------------------------------------------------------------------------------
 
 
-class Sum(Record):
-    """A sum."""
-
-    rows: list[dict[str, int]] = Field(description="one row")
-
-
-@pytest.fixture
-def registered(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(base, "register_kind", lambda kind: kind)
-    monkeypatch.setattr(base, "entry", lambda file: Entry(file, "sum/1", "", "A sum.", ""))
-
-
 def sum_up(of: tuple[int, ...] = (1, 2), times: int = 1, *, workers: int = 2) -> dict[str, Any]:
     return {"rows": [{"sum": times * sum(of), "workers": workers}]}
 
 
-def test_parameters_become_options_and_how_it_is_computed_is_no_setting(registered):
-    made = base.experiment("sum.json", Sum, checks="all")(sum_up)
+def test_parameters_become_options_and_how_it_is_computed_is_no_setting():
+    made = experiment("gap.json")(sum_up)
     usual = vars(made.parser("run sum").parse_args([]))
     assert usual == {"of": (1, 2), "times": 1, "workers": 2, "out": None}
     chosen = vars(made.parser("run sum").parse_args(["--of", "3", "4", "--times", "2"]))
@@ -81,16 +71,16 @@ class Players(Record):
 
 
 @pytest.mark.parametrize("models", [{}, {"models": {"linear": "a"}}])
-def test_rows_of_players_that_are_not_measured_anew_stay_as_recorded(registered, models):
+def test_rows_of_players_that_are_not_measured_anew_stay_as_recorded(models):
     def measured(factor: int, n: int = 3) -> Any:
         def play(players: tuple[str, ...] = ("linear", "wait")) -> dict[str, Any]:
             rows = [{"player": name, "value": factor * len(name)} for name in players]
             return {"n": n, "rows": rows, **models}
 
-        return base.experiment("sum.json", Players, checks="all")(play)
+        return experiment("gap.json")(play)
 
     chosen = {"players": ("linear", "wait")}
-    recorded = Artifact("sum.json", "sum/1", "measured", {}, chosen, Players(**measured(1)()))
+    recorded = Artifact("gap.json", "gap/2", "measured", {}, chosen, Players(**measured(1)()))
     renewed = measured(2).renew(("wait",), chosen, recorded)
     rows = [{"player": "linear", "value": 6}, {"player": "wait", "value": 8}]
     assert renewed == {"n": 3, "rows": rows, **models}
@@ -103,10 +93,10 @@ def test_rows_of_players_that_are_not_measured_anew_stay_as_recorded(registered,
 @pytest.mark.parametrize("name", index())
 def test_the_table_of_an_experiment_has_a_line_per_row_under_its_names(name: str):
     made = find(name)
-    rows = list(base.rows_in(load(made.file).data.as_json()))
-    header, *lines = base.lines(rows)
+    rows = list(rows_in(load(made.file).data.as_json()))
+    header, *written = lines(rows)
     assert header.split() == " ".join(rows[0]).split()
-    assert len(lines) >= len(rows) > 0
+    assert len(written) >= len(rows) > 0
 
 
 @pytest.mark.parametrize("name", index())

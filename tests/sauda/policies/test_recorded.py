@@ -3,7 +3,7 @@
 import pytest
 
 from env import TASKS
-from sauda.experiments.verify import Cell, cells, replay_row
+from sauda.played import Cell, cells, replay_row
 from sauda.records.store import load
 
 GAMES = {"classic": 3, "market": 3, "arena": 1}  # per row

@@ -16,10 +16,11 @@ from panels.haggle.screen import SessionGeneration
 from panels.haggle.words import ENGLISH, HINDI, translator
 from panels.measured import rows_by_policy
 from panels.ui.look import with_minus_signs
-from sauda.experiments.episodes import play_replies
-from sauda.experiments.spot import FILE, TASK, both_move
+from sauda.experiments.spot import both_move
+from sauda.games.transcript import play_replies
 from sauda.llm.types import ReplyRefused
-from sauda.players import SERVED
+from sauda.players import PEOPLE, SERVED
+from sauda.records.schemas.episodes import SPOT_FILE
 from sauda.records.store import load
 from sauda.sessions.spot import EXCHANGES, load_duel
 from tests.support.haggle import Model
@@ -31,8 +32,8 @@ UNTRAINED = "mini+constrained"  # bare, the base ends its games at once
 def spot() -> Spot:
     with gr.Blocks():
         page = events.SpotPage(True)
-    rows = rows_by_policy(load("evaluation/model-comparison.json"), TASK)
-    return Spot(page, rows, pairs_with(untrained_of(rows), load(FILE)))
+    rows = rows_by_policy(load("evaluation/model-comparison.json"), PEOPLE)
+    return Spot(page, rows, pairs_with(untrained_of(rows), load(SPOT_FILE)))
 
 
 @pytest.fixture
@@ -62,7 +63,7 @@ def ask(spot, duel, text=None):
 
 
 def test_the_recorded_replies_make_the_recorded_games_in_which_both_buyers_move(spot):
-    task = get_task(TASK)
+    task = get_task(PEOPLE)
     assert spot.pairs
     for pair in spot.pairs:
         assert both_move({"games": pair})

@@ -4,18 +4,15 @@ None of them is measured again: medians, percentiles and slopes must follow from
 samples; published figures are transcribed by hand.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 from pydantic import Field, model_validator
 
-from sauda.records.kinds import Check, Kind, register_kind
 from sauda.records.schemas.base import Cell, Number, Record, Row, Rows, Table
 from sauda.records.store import Artifact
-
-Recompute = Callable[[Mapping[str, Any]], Mapping[str, Any]]
-SPEEDS = ("reference-throughput", "arena-reference-speed")  # figures of published.json
 
 
 class Speed(Record):
@@ -137,41 +134,6 @@ def _slope(done: Sequence[float], mib: Sequence[float]) -> float:
     return round_figure(1024 * float(x @ (y - y.mean())) / float(x @ x))
 
 
-LOAD_COLUMNS = ("visitors", "code", "action", "n", "median, ms", "95 % within, ms", "refused",
-                "failures")  # fmt: skip
-MEMORY_COLUMNS = ("visitors", "code", "page, MiB", "model process, MiB", "page, KiB more a unit",
-                  "unit")  # fmt: skip
-
-
-def load_cells(data: LoadTest) -> list[tuple[str, ...]]:
-    """The load test's rows as text, under LOAD_COLUMNS."""
-    return [
-        (mix.name, mix.state, row.what, f"{row.n:,}", _ms(row.p50_ms), _ms(row.p95_ms),
-         f"{row.refused:,}", f"{row.failures:,}")
-        for mix in data.mixes
-        for row in mix.rows
-    ]  # fmt: skip
-
-
-def _ms(value: float | None) -> str:
-    return "–" if value is None else f"{value:,.0f}"
-
-
-def memory_cells(data: LoadTest) -> list[tuple[str, ...]]:
-    """The memory of the load test's pages as text, under MEMORY_COLUMNS."""
-    return [
-        (mix.name, mix.state, _from_to(row.page_mib),
-         "none" if row.model_mib is None else _from_to(row.model_mib),
-         f"{row.page_kib_a_unit:,.0f}", row.unit)
-        for mix in data.mixes
-        for row in mix.memory
-    ]  # fmt: skip
-
-
-def _from_to(mib: Sequence[float]) -> str:
-    return f"{mib[0]:,.0f} to {mib[-1]:,.0f}"
-
-
 def summarize_samples(samples: Sequence[float], p95: bool = False) -> dict[str, Any]:
     """How many samples, their median, and the 95th percentile where it is wanted."""
     summary = {"n": len(samples), "median": round_figure(np.median(samples))}
@@ -191,37 +153,24 @@ def published_rows(published: Artifact, figure_id: str) -> list[dict[str, Any]]:
     raise ValueError(f"published.json has no figure {figure_id!r}")
 
 
-def published_speeds(published: Artifact) -> list[dict[str, Any]]:
-    """Each published speed with its source and caveat; none of them was timed here."""
-    about = {figure.id: figure for figure in published.data.figures}
-    return [
-        {
-            "name": f"{unit} a second, {row.get('task') or row['path']}",
-            "unit": f"{unit}/s",
-            "median": row[f"{unit}_per_s"],
-            **{
-                key: getattr(about[name], key)
-                for key in ("id", "title", "source", "n", "n_of", "caveat")
-            },
-        }
-        for name in SPEEDS
-        for row in published_rows(published, name)
-        for unit in ("episodes", "steps")
-    ]
-
-
 # What `verify` computes again ---------------------------------------------------------------------
 
 
-def recompute_bench(data: Mapping[str, Any]) -> dict[str, Any]:
+def as_recorded(artifact: Artifact, workers: int, root: Path) -> dict[str, Any]:
+    """The data as it is: no published figure is computed again."""
+    return artifact.data.as_json()
+
+
+def recompute_bench(artifact: Artifact, workers: int, root: Path) -> dict[str, Any]:
     """A bench's data with every summary computed from the samples."""
+    data = artifact.data.as_json()
     figures = [{**f, **summarize_samples(f["samples"], "p95" in f)} for f in data["figures"]]
     return {**data, "figures": figures}
 
 
-def recompute_load(data: Mapping[str, Any]) -> dict[str, Any]:
+def recompute_load(artifact: Artifact, workers: int, root: Path) -> dict[str, Any]:
     """A load test's data with every percentile, count and slope computed from the samples."""
-    mixes = []
+    data, mixes = artifact.data.as_json(), []
     for mix in data["mixes"]:
         memory = [
             memory_growth(row["unit"], row["done"], row["page_mib"], row["model_mib"])
@@ -229,18 +178,3 @@ def recompute_load(data: Mapping[str, Any]) -> dict[str, Any]:
         ]
         mixes.append({**mix, "rows": list(map(_percentiles, mix["rows"])), "memory": memory})
     return {**data, "mixes": mixes}
-
-
-def _register(name: str, schema: type[Record], about: str, recompute: Recompute) -> None:
-    """Register a kind that cannot be measured again."""
-    check = Check("checksum only", about, lambda artifact, *_: recompute(artifact.data.as_json()))
-    register_kind(Kind(name, schema, check))
-
-
-_register(
-    "published/1", Published, "every figure, as it was transcribed by hand", lambda data: data
-)
-_register("bench/3", Bench, "every sample; medians recomputed from them", recompute_bench)
-_register(
-    "load/1", LoadTest, "every sample; percentiles and slopes recomputed from them", recompute_load
-)
