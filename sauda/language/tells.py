@@ -39,7 +39,6 @@ class Tell:
     text: str
     signal: str  # one of SIGNALS
     score: float  # how clearly, in [0, 1]; set by hand, no probability
-    explanation: str
 
 
 def read(text: str) -> tuple[Tell, ...]:
@@ -50,14 +49,11 @@ def read(text: str) -> tuple[Tell, ...]:
     around, tells = Scope(line), []
     for place in filter(around.means, _longest(list(LEXICON.places(line)))):
         row = place.phrase.cells
-        explanation = row["explanation"]
-        if row["denied"] != "stays" and around.denies(place):
-            if row["denied"] != "flips":
-                continue
-            explanation = explanation.replace("Says", "Denies", 1)
+        if row["denied"] == "drops" and around.denies(place):
+            continue
         start, end = line[place.first].start, line[place.end - 1].end
         score = _score(line, place)
-        tells.append(Tell(start, end, text[start:end], place.kind, score, explanation))
+        tells.append(Tell(start, end, text[start:end], place.kind, score))
     return tuple(sorted(tells, key=lambda tell: (tell.start, tell.end, tell.signal)))
 
 
@@ -269,10 +265,7 @@ def _opens_question(line: Sequence[Word], i: int) -> bool:
 
 
 def _unreal(line: Sequence[Word], clauses: Sequence[_Clause]) -> list[int]:
-    """For each word, the index from which its sentence is reported or hypothetical.
-
-    The length of the line if it is neither.
-    """
+    """For each word, the index from which its sentence is reported or hypothetical, or the end."""
     starts: list[int] = []
     now, opens = len(line), -1
     for i, word in enumerate(line):

@@ -28,7 +28,7 @@ from tenacity import (
 from sauda.games.adapter import Request
 from sauda.llm import server
 from sauda.llm.engine import DEFAULT_SAMPLING, Sampling
-from sauda.llm.model import CannotLoad, Model, load, on_gpu
+from sauda.llm.model import CannotLoad, Model, load
 from sauda.llm.process import ProcessEngine
 from sauda.llm.seller import SAMPLING
 from sauda.llm.types import Messages, Reply, ReplyError, ReplyTimeout, Schema
@@ -160,11 +160,15 @@ class ThreadEngine:
     """An engine in this process; `load` returns the model with a given name."""
 
     def __init__(self, report: server.Report, load: Callable[[str], Model | Endpoint]) -> None:
+        import spaces  # before CUDA is touched
+
         self._report, self._load_model = report, load
         self._models: dict[str, Model | Endpoint] = {}
         self._running: set[int] = set()
         self._loading = threading.Lock()  # one at a time: see `BatchEngine`
-        self._generate = on_gpu(self._from_model)  # ZeroGPU wants it before the page is launched
+        # ZeroGPU wants it before the page is launched, and pickles the arguments of a call. Without
+        # ZeroGPU it changes nothing.
+        self._generate = spaces.GPU(duration=30)(self._from_model)
 
     def send(self, order: server.Order) -> None:
         if isinstance(order, server.Load):
@@ -223,10 +227,7 @@ THIS_PAGE, ENDPOINT, OLLAMA = "this page", "endpoint", "ollama"
 def find_backends(
     environment: Mapping[str, str] = os.environ,
 ) -> dict[str, dict[str, server.ModelWorker]]:
-    """The backends of each of SEATS by their names in the picker; the page's own model first.
-
-    Raises ValueError where an address stands without its model.
-    """
+    """The backends of each of SEATS by their names in the picker; the page's own model first."""
     backends: dict[str, dict[str, server.ModelWorker]] = {}
     for role, seat in SEATS.items():
         model = environment.get(seat.variable) or seat.model

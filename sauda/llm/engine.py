@@ -109,7 +109,6 @@ class Row:
 
 
 def _common_length(tokens: Sequence[int], other: Sequence[int]) -> int:
-    """How many tokens both begin with."""
     pairs = enumerate(zip(tokens, other, strict=False))
     return next((i for i, (a, b) in pairs if a != b), min(len(tokens), len(other)))
 
@@ -192,7 +191,6 @@ class BatchState:
         return CachedConversation(tokens, len(prompt), layers)
 
     def keep(self, rows: list[int]) -> None:
-        """Drop all rows but these."""
         import torch
 
         index = torch.tensor(rows, device=self.mask.device)
@@ -306,7 +304,6 @@ class Decoder:
         return Row(request.sampling, self.prompt_ids(request.messages), draws, matcher)
 
     def prompt_ids(self, chat: Messages) -> list[int]:
-        """The tokens of `chat` up to where the reply begins."""
         return prompt_ids(chat, self.tokenizer)
 
     def prefill(self, prompt: Sequence[int], chat: Messages) -> BatchState:
@@ -377,7 +374,6 @@ class Decoder:
         state.logits = out.logits[:, -1].float()
 
     def sample(self, logits: Any, rows: Sequence[Row]) -> list[int]:
-        """The next token of each row."""
         import torch
 
         if any(row.matcher is not None for row in rows):

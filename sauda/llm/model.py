@@ -12,7 +12,7 @@ import logging
 import os
 import tempfile
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from importlib.metadata import PackageNotFoundError, distribution
@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from sauda.llm.engine import DEFAULT_SAMPLING, Decoder, Sampling, generation_mode, replies
-from sauda.llm.types import Messages, Reply, Schema
+from sauda.llm.types import BatchGenerate, Messages, Reply, Schema
 from sauda.records.store import ROOT, sha256
 
 CACHE = Path.home() / ".cache" / "sauda"
@@ -175,7 +175,6 @@ class Model:
 
     @property
     def device(self) -> str:
-        """cpu or cuda."""
         return str(self.decoder.network.device.type)
 
     def with_sampling(self, sampling: Sampling) -> "Model":
@@ -261,12 +260,10 @@ def load(
     precision = precision or _choose(weights.folder, device)
     network = read_network(weights.folder, adapter, precision, device)
     tokenizer = AutoTokenizer.from_pretrained(weights.folder)
-    digest, label = weights.sha256, name
+    digest = weights.sha256
     if adapter is not None:
         digest += "+" + sha256(min(adapter.glob("*.safetensors")))[:16]
-    elif model.adapter:
-        label += " (untrained base)"
-    return Model(Decoder(network, tokenizer, sampling), label, precision, weights.origin, digest)
+    return Model(Decoder(network, tokenizer, sampling), name, precision, weights.origin, digest)
 
 
 def base_weights(base: str) -> Weights:
@@ -288,10 +285,9 @@ def adapter_folder(name: str) -> Path | None:
 
 
 def _adapter(name: str, base: Weights) -> Path | None:
-    """The folder of an adapter: one on this machine, else from the Hub.
+    """The folder of an adapter: one on this machine, else from the Hub; None for no name.
 
-    None where there is none: no name, or one of ours that is not trained yet. Raises CannotLoad
-    where it says that it was trained on another base.
+    Raises CannotLoad where it is not there, or says that it was trained on another base.
     """
     if not name:
         return None
@@ -300,8 +296,6 @@ def _adapter(name: str, base: Weights) -> Path | None:
         return folder
     if "/" in name:
         return from_hub(name).folder
-    if name == SAUDA:
-        return None
     raise CannotLoad(f"no adapter {name!r}: neither under artifacts/adapters/ nor a folder")
 
 
@@ -320,7 +314,6 @@ def check_base(adapter: Path, base: Weights) -> None:
 
 
 def _choose(folder: Path, device: str) -> str:
-    """The precision for the memory that is free."""
     import torch
     from transformers import AutoConfig, AutoModelForCausalLM
 
@@ -353,7 +346,6 @@ def multiplies_bf16() -> bool:
 
 
 def free_memory(device: str) -> int:
-    """Bytes that a model may take on `device`."""
     import psutil
     import torch
 
@@ -420,17 +412,6 @@ def _concerns_us(record: logging.LogRecord) -> bool:
     return not str(record.msg).startswith("Failed to load CPU gemm_4bit_forward")
 
 
-def on_gpu(function: Callable, seconds: int = 30) -> Callable:
-    """`function` on ZeroGPU hardware where the Space has it; elsewhere unchanged.
-
-    `spaces` must be imported before CUDA is touched. Its calls run in a process of their own, so
-    `function` should be bound to what it needs: arguments are pickled.
-    """
-    import spaces
-
-    return spaces.GPU(duration=seconds)(function)
-
-
 @lru_cache(maxsize=4)
 def load_once(name: str, sampling: Sampling | None = None) -> Model:
     """The model `name`, loaded once per process, with `sampling` if given."""
@@ -438,19 +419,15 @@ def load_once(name: str, sampling: Sampling | None = None) -> Model:
 
 
 @dataclass(frozen=True)
-class NamedModel:
-    """A `BatchGenerate` that loads its model at the first request, once per process."""
+class NamedModel(BatchGenerate):
+    """Loads its model at the first request, once per process."""
 
     name: str
     sampling: Sampling | None = None  # the model's own
 
     @property
     def model(self) -> Model:
-        """The model, loaded."""
         return load_once(self.name, self.sampling)
-
-    def __call__(self, messages: Messages, seed: int, schema: Schema | None = None) -> Reply:
-        return self.model(messages, seed, schema)
 
     def batch(
         self, chats: Sequence[Messages], seeds: Sequence[int], schemas: Sequence[Schema | None]
@@ -459,16 +436,14 @@ class NamedModel:
 
 
 @dataclass(frozen=True)
-class NullModel:
+class NullModel(BatchGenerate):
     """Replies with the same invalid text to every request: measures a wrapper without a model."""
-
-    def __call__(self, messages: Messages, seed: int, schema: Schema | None = None) -> Reply:
-        return Reply("Well { my friend, who can say what a {price} is?", NULL, finish="stop")
 
     def batch(
         self, chats: Sequence[Messages], seeds: Sequence[int], schemas: Sequence[Schema | None]
     ) -> list[Reply]:
-        return [self(chat, seed) for chat, seed in zip(chats, seeds, strict=True)]
+        text = "Well { my friend, who can say what a {price} is?"
+        return [Reply(text, NULL, finish="stop") for _ in chats]
 
 
 def chat_tokenizer(cache: Path = CACHE) -> Any:

@@ -42,7 +42,6 @@ class ProcessEngine:
 
     @property
     def pid(self) -> int | None:
-        """The id of the process; None where none runs."""
         return self._process.pid if self._process else None
 
     def send(self, order: server.Order) -> None:

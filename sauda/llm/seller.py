@@ -157,10 +157,7 @@ def persona_seat(persona: str) -> SellerSeat:
 
 
 def seat_persona(task: Task, persona: Persona, seller: Policy | None = None) -> Task:
-    """An open-market `task` against sellers of the persona's type, moved by `seller`.
-
-    Without one they say their scripted lines. Raises ValueError for a task without words.
-    """
+    """An open-market `task` against sellers of the persona's type, moved by `seller` if given."""
     speaking = [f"bazaar/{name}" for name, of in MARKETS.items() if not (of.mute or of.extras)]
     if task.name not in speaking:
         raise ValueError(f"a language model sells in {', '.join(speaking)}, not in {task.name}")

@@ -115,7 +115,7 @@ def load_model(load: Callable[[str], Any], name: str, models: dict[str, Any]) ->
     began = time.monotonic()
     try:
         model = models[name] = load(name)
-    except Exception as error:
+    except Exception as error:  # torch, the Hub and a server's owner raise what they like
         return Failed(name, f"{type(error).__name__}: {error}")
     return Ready(name, model.source, time.monotonic() - began)
 

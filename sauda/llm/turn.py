@@ -156,7 +156,6 @@ class PlayerSpec:
         return PromptSeat(game.prompt, self.constrained, self.wrapper)
 
     def policy(self, game: Game) -> LLMPolicy:
-        """The player as a policy of `game`."""
         return LLMPolicy(self.seat(game), self.generate)
 
     @property
@@ -201,7 +200,6 @@ def new_game(task: Task, seed: int, salt: tuple[int, ...] = ()) -> ModelGame:
 
 
 def play_games(games: Sequence[ModelGame], player: PlayerSpec) -> None:
-    """Play `games` to their ends."""
     while running := [game for game in games if game.running]:
         play_turn(running, player)
 

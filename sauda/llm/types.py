@@ -15,6 +15,9 @@ class Generate(Protocol):
 class BatchGenerate(Generate, Protocol):
     """A backend that also answers many chats at once, in order, each with a seed of its own."""
 
+    def __call__(self, messages: Messages, seed: int, schema: Schema | None = None) -> Reply:
+        return self.batch([messages], [seed], [schema])[0]
+
     def batch(
         self, chats: Sequence[Messages], seeds: Sequence[int], schemas: Sequence[Schema | None]
     ) -> list[Reply]: ...

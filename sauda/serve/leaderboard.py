@@ -190,7 +190,7 @@ class Storage:
             )
             try:
                 self._prepare(connection)
-            except BaseException:
+            except (sqlite3.Error, Unavailable):
                 connection.close()
                 raise
             self._connection = connection
@@ -261,12 +261,10 @@ class Entry:
 
     @property
     def n(self) -> int:
-        """How many games it has."""
         return len(self.grades)
 
     @property
     def grade(self) -> Interval:
-        """The mean grade with its bootstrap interval."""
         return _interval_of(self.grades)
 
     @property
@@ -277,7 +275,6 @@ class Entry:
 
     @property
     def count(self) -> Counter[str]:
-        """How many games ended in which way."""
         return Counter(self.ends)
 
 
@@ -484,10 +481,7 @@ class Board:
         )
 
     def remove(self, what: str) -> str:
-        """Delete an entry by its id, with all that belongs to it, or the grades of a day.
-
-        Returns the entry's name, or how many grades; ValueError where there is neither.
-        """
+        """Delete an entry by its id, or the grades of a day; returns its name, or how many."""
         with self.storage.transaction() as connection:
             query = "DELETE FROM entries WHERE id = ? RETURNING name"
             names = [name for (name,) in connection.execute(query, (what,)).fetchall()]
@@ -602,7 +596,6 @@ class Board:
 
 
 def token_digest(token: str) -> str:
-    """The SHA-256 of a token, which is stored in its place."""
     return hashlib.sha256(token.encode()).hexdigest()
 
 
@@ -627,10 +620,7 @@ def record_of(board: Board, entry: Entry) -> dict[str, Any]:
 
 
 def records_in(file: Path) -> list[dict[str, Any]]:
-    """The records of all complete entries in a leaderboard's file, or the one in a JSON file.
-
-    Raises ValueError where the file is not there or is neither of the two.
-    """
+    """The records of all complete entries in a leaderboard's file, or the one in a JSON file."""
     if not is_database(file):
         return [read_object(file)]
     board = Board(Storage(file))
@@ -638,11 +628,7 @@ def records_in(file: Path) -> list[dict[str, Any]]:
 
 
 def remove_from(file: Path, what: str) -> str:
-    """Delete an entry or the grades of a day from a leaderboard's file, as `Board.remove`.
-
-    Raises ValueError also where the file is no leaderboard. A page that is open goes on with what
-    is left.
-    """
+    """Delete an entry or the grades of a day from a leaderboard's file, as `Board.remove`."""
     if not is_database(file):
         raise ValueError(f"{file} is no file of a leaderboard, from which an entry can be removed")
     return Board(Storage(file)).remove(what)
@@ -657,15 +643,11 @@ def is_database(file: Path) -> bool:
 
 
 def in_utc(seconds: float) -> str:
-    """A time in UTC, to the second."""
     return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds")
 
 
 def entry_faults(recorded: Mapping[str, Any]) -> Iterator[str]:
-    """What is wrong with an entry's record, a sentence each: all games are played again.
-
-    Raises ValueError where it is no record of an entry.
-    """
+    """What is wrong with an entry's record, a sentence each: all games are played again."""
     try:
         if recorded["kind"] != KIND:
             raise ValueError(f"the kind of a record is {KIND}, not {recorded['kind']!r:.40}")

@@ -92,7 +92,6 @@ class Game(LearnerGame):
 
     @property
     def you(self) -> str:
-        """The visitor's seat."""
         return self.task.learner
 
     @property
@@ -113,10 +112,7 @@ class Game(LearnerGame):
 
 
 def start(task_name: str, opponent: str, seed: int) -> Game:
-    """A fresh game, played up to the visitor's first move or the language model's.
-
-    Raises ValueError on an unknown name, or a language model in a seat it cannot take.
-    """
+    """A fresh game, played up to the visitor's first move or the language model's."""
     return _advance(Game(task_name, opponent, begin(_task_against(task_name, opponent), seed)))
 
 
@@ -251,7 +247,6 @@ def before_unanswered(game: Game) -> Game:
 
 
 def as_episode(game: Game) -> Episode:
-    """The finished game as an episode."""
     return episode(game.task, game.play)
 
 
@@ -289,7 +284,6 @@ def rank(rows: Sequence[Standing]) -> tuple[int, bool]:
 
 
 def stand(name: str, task: Task, played: Episode, visitor: bool = False) -> Standing:
-    """How one episode came out for the learner."""
     won = shares(played.final, task.learner)
     past = played.final.table.past
     prices = [deal.price for deal in past if task.learner in ("seller", deal.buyer)]

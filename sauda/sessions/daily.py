@@ -32,7 +32,6 @@ from sauda.sessions.review import informed_grade
 
 TASK = PEOPLE  # its own seller is the opponent; the visitor buys
 VERSION = "3"  # of the links
-FORMER = ("1", "2")  # versions whose markets are gone
 LONGEST_CODE = 140  # characters
 PRICE_BYTES = 3  # of a bid, or one of the two codes above every bid; before it a byte for the act
 ACCEPT, WALK = 0xFFFFFF, 0xFFFFFE
@@ -45,10 +44,6 @@ DAYS_KEPT = 32  # whose scripted standings are kept in memory
 NOT_REPLAYED = (
     "The moves in the link do not lead through this day’s bargain: the link was cut or changed, or"
     " another version of the page made it."
-)
-GONE = (
-    "The link is of a former market, in which the bargain of the day is no longer held. Its game"
-    " cannot be played again."
 )
 
 
@@ -168,11 +163,9 @@ def resume(day: date, code: str) -> Game:
 
 
 def _moves(code: str) -> Iterable[Action]:
-    if len(code) > LONGEST_CODE or not re.fullmatch(r"[\w-]+", code, re.ASCII):
+    is_ours = code.startswith(VERSION) and re.fullmatch(r"[\w-]+", code, re.ASCII)
+    if len(code) > LONGEST_CODE or not is_ours:
         raise BadLink(NOT_REPLAYED)
-    if not code.startswith(VERSION):
-        former = code[:1] in FORMER
-        raise BadLink(GONE if former else f"The link is of no version up to {VERSION}.")
     try:
         letters = code.removeprefix(VERSION)
         packed = urlsafe_b64decode(letters + "=" * (-len(letters) % 4))
@@ -206,6 +199,5 @@ def scripts(day: date) -> tuple[Standing, ...]:
     return tuple(player(name, episode) for name, episode in played.items())
 
 
-def player(name: str, played: Episode, visitor: bool = False) -> Standing:
-    """One episode's standing on the day's task."""
-    return stand(name, get_task(TASK), played, visitor)
+def player(name: str, played: Episode) -> Standing:
+    return stand(name, get_task(TASK), played)

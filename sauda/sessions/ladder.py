@@ -59,14 +59,9 @@ LEVELS = tuple(map(_level, read_table(Path(__file__).with_name("ladder.csv"))))
 _BY_GAME = {(level.task, level.seed): level for level in LEVELS}
 
 
-def level_at(task_name: str, seed: int, opponent: str = "") -> Level | None:
-    """The level of the game at a seed, against its own person; None for any other game."""
-    return None if opponent else _BY_GAME.get((task_name, seed))
-
-
 def level_of(game: Game) -> Level | None:
-    """The level whose game `game` is."""
-    return level_at(game.task_name, game.play.seed, game.opponent)
+    """The level whose game `game` is, against its own person; None for any other game."""
+    return None if game.opponent else _BY_GAME.get((game.task_name, game.play.seed))
 
 
 @lru_cache(maxsize=1024)  # a day's seller is drawn for it
@@ -76,8 +71,10 @@ def person_at(task_name: str, seed: int, opponent: str = "") -> Level | None:
     In a day's bargain it is the one of the seller's own manner that speaks by the same rules: what
     the others are introduced by, such as a slate or a package, is not in its game.
     """
-    if opponent or task_name != daily.TASK or seed not in DAILY:
-        return level_at(task_name, seed, opponent)
+    if opponent:
+        return None
+    if task_name != daily.TASK or seed not in DAILY:
+        return _BY_GAME.get((task_name, seed))
     manner = seller_type(get_task(task_name), seed)
     return next(level for level in LEVELS if (level.task, level.manner) == (daily.TASK, manner))
 

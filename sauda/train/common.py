@@ -129,7 +129,6 @@ class PlayerSettings(StageSettings):
 
     @property
     def sampling(self) -> Sampling:
-        """How the learner's replies are sampled."""
         return Sampling(self.temperature, top_p=1.0, max_new_tokens=self.max_new_tokens)
 
 
@@ -164,10 +163,7 @@ class Run:
 
 
 def start_run(settings: StageSettings, folder: Path | None, resume: bool) -> Run:
-    """A new run in a folder, or the one that is there, to resume; its base is found or made.
-
-    Raises Stopped, CannotLoad or NoWeights with the reason.
-    """
+    """A new run in a folder, or the one that is there, to resume; its base is found or made."""
     import torch
 
     folder = folder or RUNS / settings.name
@@ -190,12 +186,7 @@ def start_run(settings: StageSettings, folder: Path | None, resume: bool) -> Run
 
 
 def keep_settings(folder: Path, settings: Mapping[str, Any], resume: bool) -> None:
-    """Write the settings of a new run, or compare them with those of the run that is resumed.
-
-    Raises Stopped where a new run would overwrite one or learn from rows that one with other
-    settings made, or where the run to resume is missing or has other settings, and DamagedFile
-    where its settings cannot be read.
-    """
+    """Write the settings of a new run, or compare them with those of the run that is resumed."""
     file = folder / SETTINGS_FILE
     now = json.loads(json.dumps(settings))
     before = read_object(file) if file.exists() else now
@@ -218,10 +209,7 @@ def keep_settings(folder: Path, settings: Mapping[str, Any], resume: bool) -> No
 
 
 def named_object(name: str) -> Any:
-    """What "module:function" names: a teacher or a reward of the user's own.
-
-    Raises ValueError where there is nothing of that name, or no function.
-    """
+    """What "module:function" names: a teacher or a reward of the user's own; ValueError if none."""
     module, _, attribute = name.partition(":")
     try:
         named = getattr(import_module(module), attribute)
@@ -233,10 +221,7 @@ def named_object(name: str) -> Any:
 
 
 def init_adapter(settings: StageSettings) -> Path | None:
-    """The folder of the adapter that a stage trains further; None where it starts a new one.
-
-    Raises CannotLoad where it is missing.
-    """
+    """The folder of the adapter that a stage trains further; None where it starts a new one."""
     name = settings.init_adapter
     if not name:
         return None
@@ -416,7 +401,6 @@ def sample(ids: Sequence[int], labels: Sequence[int], tokenizer: Any) -> list[di
 
 
 def hardware() -> dict[str, Any]:
-    """The machine, the threads and the libraries of a run."""
     import torch
 
     return {
@@ -475,7 +459,6 @@ def save_run(
 
 
 def model_card(settings: StageSettings, data: Mapping[str, Any]) -> str:
-    """The model card of a run, made from what its artifact holds."""
     template = Template(Path(__file__).with_name("model_card.jinja").read_text(encoding="utf-8"))
     games = (data.get("checkpoint_evaluations") or [None])[-1]
     text = json.dumps(asdict(settings), indent=1)

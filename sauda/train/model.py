@@ -20,7 +20,7 @@ from sauda.llm import model as llm_model
 from sauda.llm.engine import JointDecoder, Sampling, generation_mode, prompt_ids, replies
 from sauda.llm.model import ADAPTER_CONFIG, free_memory
 from sauda.llm.model import Model as ServedModel
-from sauda.llm.types import Messages, Reply, Schema
+from sauda.llm.types import BatchGenerate, Messages, Reply, Schema
 from sauda.records.store import renew_checksums, sha256, write_bytes
 
 TOY = "toy"
@@ -159,10 +159,7 @@ def peft_config(lora: LoRA, dropout: float = 0.0) -> Any:
 
 
 def trainable(base: Base, adapter: Path | None) -> Any:
-    """The base's network with a trainable adapter: a new one, or the one in a folder.
-
-    Raises CannotLoad where the adapter was trained on other weights or is damaged.
-    """
+    """The base's network with a trainable adapter: a new one, or the one in a folder."""
     from peft import get_peft_model
 
     if adapter is None:
@@ -175,10 +172,7 @@ def trainable(base: Base, adapter: Path | None) -> Any:
 
 
 def load_served(learnt: Path, base: Base, threads: int) -> ServedModel:
-    """The base with the adapter in a folder merged into it, as the page serves it.
-
-    On a GPU prompts are read together.
-    """
+    """The base with the adapter in a folder merged into it, as the page serves it."""
     name = f"{BASES.get(base.name, base.weights.folder)}+{learnt}"
     served = llm_model.load(name, threads=threads)
     if served.device == "cpu":
@@ -205,7 +199,6 @@ def save_adapter(network: Any, folder: Path, base: Base, about: Mapping[str, Any
 
 
 def read_adapter(network: Any, folder: Path) -> None:
-    """Load the adapter in `folder` into `network`."""
     from peft import load_peft_weights, set_peft_model_state_dict
 
     set_peft_model_state_dict(network, load_peft_weights(str(folder)))
@@ -228,11 +221,8 @@ class Sampled(Reply):
     ids: tuple[int, ...] = ()
 
 
-class Learner:
-    """A `network` in training as a player with its weights as of the last `refresh`.
-
-    A `BatchGenerate`.
-    """
+class Learner(BatchGenerate):
+    """A `network` in training as a player with its weights as of the last `refresh`."""
 
     def __init__(self, network: Any, tokenizer: Any, base: Base, sampling: Sampling) -> None:
         self.network, self.tokenizer = network, tokenizer
@@ -256,9 +246,6 @@ class Learner:
         self._decoder = JointDecoder(
             self._served, self.tokenizer, self.sampling, reuses_prefix=on_cpu
         )
-
-    def __call__(self, messages: Messages, seed: int, schema: Schema | None = None) -> Reply:
-        return self.batch([messages], [seed], [schema])[0]
 
     def batch(
         self, chats: Sequence[Messages], seeds: Sequence[int], schemas: Sequence[Schema | None]

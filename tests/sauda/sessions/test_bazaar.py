@@ -18,7 +18,6 @@ from sauda.sessions.bazaar import (
     doubt,
     is_far_off,
     is_too_late,
-    limit_with,
     loss_at,
     propose,
     quick_moves,
@@ -354,10 +353,3 @@ def test_a_move_is_of_a_class_by_its_cost_or_beyond_the_own_limit(beyond, cost, 
     limit = int(game.observation.reservation)
     turn = Turn("buyer", game.observation, Offer(limit + beyond))
     assert OwnMove(0, turn, 0.0, (Choice(Offer(1), cost),)).kind == kind
-
-
-def test_a_buyers_limit_for_a_package_is_higher_by_what_its_extras_are_worth():
-    obs = start("bazaar/package", "", 3).observation
-    extras = obs.table.extras[:2]
-    assert limit_with(obs) == obs.reservation
-    assert limit_with(obs, extras) == obs.reservation + sum(obs.own["values"][e] for e in extras)

@@ -43,18 +43,17 @@ def test_each_of_the_next_400_days_has_a_bargain_of_its_own_that_can_be_won():
 
 
 @pytest.mark.parametrize(
-    "text",
-    ["", "today", "2026-02-30", "20261101", "2026-W48-1", "٢٠٢٦-١١-٠١", "<b>", "2026-11-01 "],
+    ("texts", "why"),
+    [
+        (("", "today", "2026-02-30", "20261101", "2026-W48-1", "٢٠٢٦-١١-٠١"), "month and date"),
+        (("0001-01-01", "1999-12-31"), "before"),
+        (("9999-12-31",), "a day to come"),
+    ],
 )
-def test_a_link_to_no_day_is_refused_with_a_sentence(text):
-    with pytest.raises(BadLink, match="year, month and date"):
-        day_of(text)
-
-
-@pytest.mark.parametrize("text", ["0001-01-01", "1999-12-31"])
-def test_a_link_to_a_day_before_the_first_bargain_is_refused_with_a_sentence(text):
-    with pytest.raises(BadLink, match="before"):
-        day_of(text)
+def test_a_link_to_no_day_that_has_a_bargain_is_refused_with_a_sentence(texts, why):
+    for text in texts:
+        with pytest.raises(BadLink, match=why):
+            day_of(text)
 
 
 @pytest.mark.parametrize("moves", [(WalkAway(),), (0.3, 0.4, Accept()), (0.3, 0.35, WalkAway())])
@@ -79,15 +78,9 @@ def test_a_link_keeps_what_the_seller_heard_in_the_words(words):
     assert encode(again) == encode(game)
 
 
-@pytest.mark.parametrize("code", ["1AAF3AAHh____q-1H", "2AAF3AAHh____q-1H"])
-def test_a_link_of_a_former_market_says_so(code):
-    with pytest.raises(BadLink, match="of a former market"):
-        replay(DAY, code)
-
-
 def test_a_link_that_was_cut_or_changed_anywhere_is_refused():
     code = encode(played(DAY, 0.3, 0.4, Accept()))
-    more = [code + "AAAA", code * 9, f" {code}", code + "=", "1é", "1<b>x</b>"]
+    more = [code + "AAAA", code * 9, f" {code}", code + "=", "3é", "3<b>x</b>", f"2{code[1:]}"]
     more += [code[:end] for end in range(len(code))]
     more += [code[:at] + "AB"[letter == "A"] + code[at + 1 :] for at, letter in enumerate(code)]
     for other in more:

@@ -162,22 +162,8 @@ def test_a_run_ends_after_its_minutes_with_what_it_has(tmp_path):
 
 @pytest.mark.nightly
 @pytest.mark.model
-def test_a_run_that_was_stopped_ends_as_if_it_had_not_been(tmp_path, monkeypatch):
-    """Its folder has moved meanwhile, as a job's next attempt finds it."""
-
-    def stop(figures, step, folder):  # from outside
-        if step == 5:
-            raise KeyboardInterrupt
-
-    whole = sft.train(TOY, tmp_path / "whole")
-    with monkeypatch.context() as patch:
-        patch.setattr(common, "check_finite", stop)
-        with pytest.raises(KeyboardInterrupt):
-            sft.train(TOY, tmp_path / "cut")
-    folder = (tmp_path / "cut").rename(tmp_path / "elsewhere")
-    data = sft.train(TOY, folder, resume=True)
-    assert repeatable(data) == repeatable(whole)
-    assert data["resumed"] == [4]
+def test_a_run_can_be_verified_and_its_adapter_knows_its_base(tmp_path):
+    data = sft.train(TOY, folder := tmp_path)
     assert [row["step"] for row in data["checkpoint_evaluations"]] == [2, 4, 6, 7]
     again = sft.train(TOY, folder, resume=True)  # there is nothing left to train
     assert repeatable(again) == repeatable(data)
@@ -215,24 +201,27 @@ STAGES_WITH_KILLS = {  # the steps after which a run is killed, and its options
 def test_a_run_killed_again_and_again_ends_equal_to_an_unbroken_one(stage, tmp_path):
     """By `kill -9` at any moment after a checkpoint has begun to be written."""
     steps, options = STAGES_WITH_KILLS[stage]
+    cut = tmp_path / "cut"
     options = [*options, "--save-steps", "1"]
     if stage != "roles":
         options += ["--eval-games", "0"]
     moments = random.Random(stage)
     for step in steps:
-        child = start_training(tmp_path / "killed", stage, *options)
-        while max(common.checkpoints_in(tmp_path / "killed"), default=0) < step:
+        child = start_training(cut, stage, *options)
+        while max(common.checkpoints_in(cut), default=0) < step:
             assert child.poll() is None, f"it ended by itself with {child.returncode}"
             time.sleep(0.005)
         time.sleep(moments.uniform(0, 0.1))
         child.send_signal(signal.SIGKILL)
         assert child.wait() == -signal.SIGKILL
-    for folder in (tmp_path / "killed", tmp_path / "whole"):
+    if stage == "sft":  # a job's next attempt finds the folder elsewhere
+        cut = cut.rename(tmp_path / "moved")
+    for folder in (cut, tmp_path / "whole"):
         assert start_training(folder, stage, *options).wait() == 0
     (file,) = (tmp_path / "whole" / "training").glob("*.json")
     killed, whole = (
-        json.loads((tmp_path / name / "training" / file.name).read_text())["data"]
-        for name in ("killed", "whole")
+        json.loads((folder / "training" / file.name).read_text())["data"]
+        for folder in (cut, tmp_path / "whole")
     )
     assert killed["resumed"]
     assert repeatable(killed) == repeatable(whole)
@@ -240,7 +229,7 @@ def test_a_run_killed_again_and_again_ends_equal_to_an_unbroken_one(stage, tmp_p
 
 @pytest.mark.nightly
 @pytest.mark.model
-def test_a_run_on_the_hub_is_brought_back_and_keeps_every_checkpoint(tmp_path, monkeypatch):
+def test_a_run_on_the_hub_is_brought_back_and_sends_every_checkpoint(tmp_path, monkeypatch):
     asked = []
 
     def bring(repository, local_dir):
@@ -250,15 +239,9 @@ def test_a_run_on_the_hub_is_brought_back_and_keeps_every_checkpoint(tmp_path, m
     monkeypatch.setattr("huggingface_hub.snapshot_download", bring)
     on_hub = replace(TOY, push_to_hub=True, hub_model_id="me/sft")
     made = asdict(on_hub)
-    run = common.start_run(on_hub, tmp_path, resume=True)
-    arguments = common.training_arguments(run)
+    arguments = common.training_arguments(common.start_run(on_hub, tmp_path, resume=True))
     assert asked == ["me/sft"]
-    assert arguments["push_to_hub"]
-    assert arguments["hub_strategy"] == "all_checkpoints"
-    assert arguments["save_total_limit"] is None  # each plays games at the end
-    assert common.training_arguments(replace(run, settings=replace(TOY, eval_games=0)))[
-        "save_total_limit"
-    ]
+    assert (arguments["push_to_hub"], arguments["hub_strategy"]) == (True, "all_checkpoints")
 
 
 def test_an_adapter_that_fails_its_check_is_refused_and_not_published(tmp_path, monkeypatch):

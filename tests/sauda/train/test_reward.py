@@ -7,7 +7,7 @@ import pytest
 
 from env import Offer
 from sauda.llm.turn import new_game
-from sauda.train.form import FormSettings, make_rows, random_reply
+from sauda.train.form import FormSettings, make_rows
 from sauda.train.people_rows import task_of
 from sauda.train.reward import MovesPlayedOn, Partner, RewardSettings, features
 
@@ -26,20 +26,14 @@ def test_rows_of_the_form_hold_legal_moves_alone_and_no_words():
     assert not any("say" in json.loads(reply) for reply in replies)
 
 
-def test_random_moves_lose_nothing_and_win_little():
+def test_random_moves_lose_nothing_win_little_and_meet_the_same_luck_in_a_group():
     settings = RewardSettings(playouts=1)
     games = object.__new__(MovesPlayedOn)
     games.settings, games.partner = settings, Partner(settings.memory)
     grades = [games.earn(new_game(TASK, seed)) for seed in range(80)]
     assert min(grades) >= 0  # within the limit
     assert np.mean(grades) < 0.15
-
-
-def test_members_of_a_group_meet_the_same_luck():
-    settings = RewardSettings(playouts=2)
-    games = object.__new__(MovesPlayedOn)
-    games.settings, games.partner = settings, Partner(settings.memory)
-    assert games.earn(new_game(TASK, 5)) == games.earn(new_game(TASK, 5, (1, 3)))
+    assert games.earn(new_game(TASK, 5, (1, 3))) == grades[5]
 
 
 def test_a_partner_does_what_the_learner_did_in_such_a_state_and_keeps_to_its_limit():
@@ -62,10 +56,3 @@ def test_a_partner_written_to_a_file_remembers(tmp_path):
     other.load(tmp_path / "partner.npz")
     assert np.array_equal(other.states, partner.states)
     assert list(other.moves) == list(partner.moves)
-
-
-def test_draws_of_a_random_move_are_those_of_its_stream():
-    obs = observation(3)
-    first = [random_reply(obs, np.random.default_rng(seed)) for seed in range(20)]
-    assert first == [random_reply(obs, np.random.default_rng(seed)) for seed in range(20)]
-    assert len(set(first)) > 5
