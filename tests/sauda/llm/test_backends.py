@@ -60,17 +60,17 @@ def test_a_reply_names_its_backend_and_seed_and_schema_travel_with_the_request(p
 
 
 @pytest.mark.parametrize(
-    ("fault", "error", "tries"),
+    ("fault", "error", "again"),
     [
-        *((passing, TransientError, 3) for passing in (503, 429, "close")),
-        ("hang", ReplyTimeout, 3),
-        *((lasting, ReplyError, 1) for lasting in (401, 404, b"<html>", {"no": "reply"})),
+        *((passing, TransientError, True) for passing in (503, 429, "close")),
+        ("hang", ReplyTimeout, True),
+        *((lasting, ReplyError, False) for lasting in (401, 404, b"<html>", {"no": "reply"})),
     ],
 )
-def test_a_passing_fault_is_tried_again_and_one_that_stays_is_raised(fault, error, tries):
+def test_a_passing_fault_is_tried_again_and_one_that_stays_is_raised(fault, error, again):
     with server(fault) as (url, requests), pytest.raises(error):
         endpoint(url)(CHAT, 0)
-    assert len(requests) == tries
+    assert (len(requests) > 1) == again
     if error is TransientError:
         with server(fault, fault, openai(MOVE)) as (url, _):
             assert endpoint(url)(CHAT, 0).text == MOVE
