@@ -142,6 +142,6 @@ def test_a_visitor_sees_the_same_of_a_recorded_pair_before_and_after_the_guess(l
     hall = spot.Spot(page, rows, pairs, language=language)
     duel = replace(load_duel(pairs[0]), shown=3)
     shown = told(spot.words(hall) | spot.show(hall, duel), page.title, page.about, page.columns)
-    guessed = spot.guess(hall, 0, duel, {"right": 1, "guessed": 2})
+    guessed = spot.press(hall, "guess:0", duel, {"right": 1, "guessed": 2})
     shown += told(guessed, page.columns, page.verdict, page.tally)
     assert_golden(f"spot-{language}.txt", without_numbers("\n".join(shown)) + "\n")
