@@ -175,8 +175,8 @@ def change_language(screen: Screen, visit: Visit, is_open: bool = True) -> Updat
 # Moves --------------------------------------------------------------------------------------------
 
 
-def send(screen: Screen, visit: Visit) -> Updates:
-    """The move in the visitor's text, or the answer to it where it makes none.
+def send(screen: Screen, visit: Visit, text: str) -> Updates:
+    """The move in the visitor's `text`, or the answer to it where it makes none.
 
     Text stays in the box while the other side thinks, and where it cannot be answered or kept.
     Where the model gave no reply, a move takes the place of the unanswered one, and talk asks it
@@ -187,13 +187,13 @@ def send(screen: Screen, visit: Visit) -> Updates:
         game = visit.open_game
         if visit.reply_request is None and game.waiting:  # it is to open, and has yet to reply
             return screen.show(visit)
-        if game.waiting or not (visit.text or "").strip():
+        if game.waiting or not (text or "").strip():
             key = "kept_words" if game.waiting else "say_price"
             return screen.remark(note(visit.translate(key)), visit)
         if game.over and (sentence := screen.after_the_end(visit)):
             return screen.remark(note(sentence), visit)
         turns = len(visit.game.play.turns)
-        moved, talk = converse(game, visit.talk, visit.text)
+        moved, talk = converse(game, visit.talk, text)
         if moved.play is game.play and moved.unconfirmed is None:  # talk, and no move
             moved, talk = replace(visit.game, unconfirmed=None), talk.last_at(turns)
         after = replace(visit, game=moved, talk=talk)
@@ -201,7 +201,7 @@ def send(screen: Screen, visit: Visit) -> Updates:
         if visit.game is None:
             return screen.problem(error, visit)
         cleared = replace(visit, game=replace(visit.game, unconfirmed=None))
-        return screen.problem(error, cleared) | {page.visit: replace(cleared, text="")}
+        return screen.problem(error, cleared) | {page.visit: cleared}
     updates = screen.show_move(visit, after)
     return updates | ({page.message: ""} if page.visit in updates else {})
 

@@ -56,7 +56,8 @@ def outcome(game: Game, translate: Translate, language: str, after_time: bool = 
     share = standing.share
     if after_time and is_deal and share > 0:
         share = standing.grade
-    name, sauda = other_name(game, translate, language), recorded_share(*_place_of(game))
+    name = other_name(game, translate, language)
+    sauda = recorded_share(game.task_name, game.play.seed)
     figures = {"share": f"{share:z.0%}", "other": f"{other:.0%}", "name": name}
     is_one = is_deal and table.deals == 1
     loss = bazaar.loss_at(game, past[-1].price, past[-1].extras) if is_one else 0
@@ -86,10 +87,6 @@ def has_deal(game: Game) -> bool:
     """Whether the visitor agreed with the other side, at least once."""
     past = game.play.state.table.past
     return any(deal.price is not None and deal.buyer == "buyer" for deal in past)
-
-
-def _place_of(game: Game) -> tuple[str, int]:
-    return game.task_name, game.play.seed
 
 
 def advice(game: Game, translate: Translate) -> str:

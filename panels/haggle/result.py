@@ -5,15 +5,7 @@ from urllib.parse import urlencode
 
 from markupsafe import Markup
 
-from env import (
-    Episode,
-    Task,
-    bonus,
-    ear,
-    market,
-    rupees,
-    shares,
-)
+from env import Episode, Task, bonus, ear, market, rupees, shares
 from panels.haggle import ending
 from panels.haggle.conversation import chart_words, ending_of, with_extras
 from panels.haggle.game_view import HTML, IN_ENGLISH, chart, extras_sold, limits, most_bonus, sells

@@ -110,7 +110,6 @@ class Visit:
 
     game: Game | None = None
     first_game: Game | None = None  # the game that "What if" went back from
-    text: str = ""  # in the message box
     backend: str = THIS_PAGE
     language: str = ENGLISH
     talk: Talk = SILENT  # the small talk of the game
@@ -271,7 +270,6 @@ class Screen:
         page, game, translate = self.page, visit.game, visit.translate
         visit = replace(
             visit,
-            text="",
             reply_request=Request() if game.waiting and not problem else None,
             review_request=Request() if is_reviewed(game) else None,
             seat_request=Request() if game.stands_in_for and not moves_of(game) else None,

@@ -184,12 +184,9 @@ def _moves(screen: Screen) -> None:
     """What the visitor says, and what the buttons within the regions do."""
     page = screen.page
 
-    def say(visit: Visit, text: str) -> Updates:
-        return callbacks.send(screen, replace(visit, text=text))
-
     gr.on(
         [page.message.submit, page.send.click],
-        named(say, callbacks.send), [page.visit, page.message], [*page.of_game, page.message],
+        bound(callbacks.send, screen), [page.visit, page.message], [*page.of_game, page.message],
         **QUIET,
     )  # fmt: skip
 
@@ -224,8 +221,8 @@ def _moves(screen: Screen) -> None:
     page.review.click(press, given, [*page.of_game, page.review], **QUIET_UNCHECKED)
     # The ladder's next person may sell what the former bought.
     page.after.click(press, given, [*page.of_game, page.opponent], **QUIET_UNCHECKED).then(
-        named(lambda visit: callbacks.show_place(screen, visit), callbacks.show_place),
-        page.visit, [page.seat, page.market], **QUIET_UNCHECKED,
+        bound(callbacks.show_place, screen), page.visit, [page.seat, page.market],
+        **QUIET_UNCHECKED,
     )  # fmt: skip
 
 

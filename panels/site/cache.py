@@ -80,6 +80,17 @@ def _address(scope: dict[str, Any], headers: Headers) -> bytes:
     return f"{scheme}://{OF_ADDRESS.match(host)[0]}".rstrip("/").encode()
 
 
+async def messages_of(app: Any, scope: dict[str, Any], receive: Any) -> list[dict[str, Any]]:
+    """The messages of an answer, to be sent later: nobody keeps a place by not reading them."""
+    answer: list[dict[str, Any]] = []
+
+    async def keep(message: dict[str, Any]) -> None:
+        answer.append(message)
+
+    await app(dict(scope), receive, keep)
+    return answer
+
+
 @dataclass
 class PageCache:
     """The answers that are kept, by path."""
@@ -126,14 +137,9 @@ class PageCache:
         self, path: str, app: Any, scope: dict[str, Any], receive: Any, send: Any
     ) -> bool:
         """Keep what the app answers to anybody; False where it fails, and that is sent."""
-        messages: list[dict[str, Any]] = []
-
-        async def keep(message: dict[str, Any]) -> None:
-            messages.append(message)
-
         anybody = {"path": path, "query_string": b"", "headers": [(b"host", NOWHERE)]}
-        await app(scope | anybody | {"method": "GET", "scheme": "http"}, receive, keep)
-        start, *parts = messages
+        anybody |= {"method": "GET", "scheme": "http"}
+        messages = start, *parts = await messages_of(app, scope | anybody, receive)
         if start["status"] != 200:
             for message in messages:
                 await send(message)

@@ -307,8 +307,7 @@ def lines_of(name: str, mouth: str = "") -> list[list[Point]]:
             continue
         value = {key: float(number) for key, number in got.items()}
         if kind == "circle":
-            lines.append([*_arc((value["cx"], value["cy"]), value["r"], 0, 2 * math.pi)])
-            lines[-1].append(lines[-1][0])
+            lines.append(_circle(value["cx"], value["cy"], value["r"]))
         else:
             x, y = value["x"], value["y"]
             right, low = x + value["width"], y + value["height"]
@@ -316,16 +315,15 @@ def lines_of(name: str, mouth: str = "") -> list[list[Point]]:
     return lines
 
 
-def _arc(centre: Point, radius: float, start: float, turn: float) -> Iterator[Point]:
-    for step in range(STEPS + 1):
-        angle = start + turn * step / STEPS
-        yield centre[0] + radius * math.cos(angle), centre[1] + radius * math.sin(angle)
+def _circle(x: float, y: float, radius: float) -> list[Point]:
+    angles = [2 * math.pi * step / STEPS for step in range(STEPS)]
+    points = [(x + radius * math.cos(angle), y + radius * math.sin(angle)) for angle in angles]
+    return [*points, points[0]]
 
 
 def _path(d: str) -> list[list[Point]]:
-    """The lines of a path of moves, lines, cubic curves and unturned arcs."""
+    """The lines of a path of moves, lines and cubic curves; KeyError where it has others."""
     tokens, lines, at, order = TOKEN.findall(d), [], (0.0, 0.0), ""
-    handle = at  # of the curve before, which a smooth one goes on from
     while tokens:
         if tokens[0].isalpha():
             order = tokens.pop(0)
@@ -334,7 +332,7 @@ def _path(d: str) -> list[list[Point]]:
             lines[-1].append(lines[-1][0])
             at = lines[-1][0]
             continue
-        count = {"H": 1, "V": 1, "S": 4, "C": 6, "A": 7}.get(kind, 2)
+        count = {"M": 2, "L": 2, "H": 1, "V": 1, "C": 6}[kind]
         numbers = [float(tokens.pop(0)) for _ in range(count)]
         base = at if is_relative else (0.0, 0.0)
         if kind in "HV":
@@ -345,15 +343,9 @@ def _path(d: str) -> list[list[Point]]:
         if kind == "M":
             lines.append([(x, y)])
             order = "l" if is_relative else "L"
-        elif kind in "CS":
-            *first, far = [
-                (base[0] + numbers[i], base[1] + numbers[i + 1]) for i in range(0, count - 2, 2)
-            ]
-            near = first[0] if first else (2 * at[0] - handle[0], 2 * at[1] - handle[1])
+        elif kind == "C":
+            near, far = ((base[0] + numbers[i], base[1] + numbers[i + 1]) for i in (0, 2))
             lines[-1] += _cubic(at, near, far, (x, y))
-            handle = far
-        elif kind == "A":
-            lines[-1] += _to_arc(at, (x, y), numbers)
         else:
             lines[-1].append((x, y))
         at = (x, y)
@@ -365,17 +357,3 @@ def _cubic(*points: Point) -> Iterator[Point]:
         shares = ((1 - t) ** 3, 3 * t * (1 - t) ** 2, 3 * t * t * (1 - t), t**3)
         x, y = (sum(s * p[axis] for s, p in zip(shares, points, strict=True)) for axis in (0, 1))
         yield x, y
-
-
-def _to_arc(start: Point, end: Point, numbers: list[float]) -> Iterator[Point]:
-    """An arc of a circle by SVG's endpoint form: radius, -, -, large, sweep."""
-    radius, large, sweep = numbers[0], numbers[3], numbers[4]
-    (x0, y0), (x1, y1) = start, end
-    across = math.hypot(x1 - x0, y1 - y0)
-    radius = max(radius, across / 2)
-    off = math.sqrt(max(0.0, radius**2 - across**2 / 4)) / across
-    side = 1 if large == sweep else -1
-    centre = (x0 + x1) / 2 + side * off * (y1 - y0), (y0 + y1) / 2 - side * off * (x1 - x0)
-    first, last = (math.atan2(y - centre[1], x - centre[0]) for x, y in (start, end))
-    turn = (last - first) % (2 * math.pi)
-    yield from _arc(centre, radius, first, turn if sweep else turn - 2 * math.pi)

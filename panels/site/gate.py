@@ -21,7 +21,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from panels.site.cache import PageCache
+from panels.site.cache import PageCache, messages_of
 from panels.site.sessions import OPEN
 from panels.ui.visitor import CALLER
 from sauda.fairness import FairGate, QueueFull, Visitor
@@ -286,7 +286,7 @@ class Gate:
         if body:
             _json(body)
         async with _place(door.gate, scope, "", body):
-            answer = await _whole(door.app, scope, replay_body(body, receive))
+            answer = await messages_of(door.app, scope, replay_body(body, receive))
         for message in answer:
             await send(message)
 
@@ -309,15 +309,15 @@ class Gate:
             OPEN.begin(session, address)  # before it waits: its other calls are not new any more
         CALLER.set(Visitor(session, address))
         async with _place(served.calls, scope, session, body):
-            answering = asyncio.ensure_future(_whole(self.app, scope, replay_body(body, receive)))
+            answer = messages_of(self.app, scope, replay_body(body, receive))
+            answering = asyncio.ensure_future(answer)
             try:
                 done, _ = await asyncio.wait({answering}, timeout=SECONDS)
             finally:
                 answering.cancel()
             if not done:
                 raise LATE
-        answer = answering.result()
-        for message in answer:
+        for message in answering.result():
             await send(message)
 
     async def _stream(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -371,17 +371,6 @@ def busy(seconds: float) -> Refused:
     """The refusal of a call that may be made again in so many seconds."""
     wait = math.ceil(seconds)
     return Refused(429, f"Too many requests come from your network address; try again in {wait} s.")
-
-
-async def _whole(app: ASGIApp, scope: Scope, receive: Receive) -> list[dict[str, Any]]:
-    """The messages of an answer, to be sent later: nobody keeps a place by not reading them."""
-    answer: list[dict[str, Any]] = []
-
-    async def keep(message: dict[str, Any]) -> None:
-        answer.append(message)
-
-    await app(dict(scope), receive, keep)
-    return answer
 
 
 def with_headers(send: Send) -> Send:

@@ -3,11 +3,9 @@
 import asyncio
 import math
 import shutil
-import sys
 import tempfile
 import time
 from dataclasses import dataclass, field
-from functools import _lru_cache_wrapper
 
 import gradio as gr
 import httpx
@@ -28,7 +26,6 @@ from sauda.sessions.bazaar import Game
 
 MIB = 2**20
 ROOM = 64  # MiB of temporary files that a download may need
-OURS = ("env", "panels", "sauda")  # packages
 PULSE = "pulse"  # the name of the event
 PULSE_SECONDS = 5.0  # that it may take, from the gate to its answer
 PULSE_KEPT = 5.0  # seconds for which what it showed is told again
@@ -104,7 +101,6 @@ def health_route(served: Served) -> Route:
                     "steps_running": served.sockets.gate.running,
                 },
                 "mcp": {"games": len(served.mcp.games), "most": MOST_EPISODES},
-                "caches": caches(),
                 "language_models": backends.own_service().health(),
                 "memory_mib": memory() | {"most_of_model_cache": CACHE_BYTES / MIB},
                 "temporary_files": trouble_with_temporary_files() or "enough room",
@@ -125,23 +121,6 @@ def games() -> dict[str, int]:
     ]
     most = len((Game, ArenaGame)) * OPEN.capacity
     return {"running": over.count(False), "finished": over.count(True), "most": most}
-
-
-def caches() -> dict[str, dict[str, int]]:
-    """The size and the limit of each `functools.lru_cache` of this code that is not empty.
-
-    Those of `functools.cache` are left out: their arguments come from fixed lists.
-    """
-    sizes = {}
-    for name, module in list(sys.modules.items()):
-        if name.partition(".")[0] not in OURS:
-            continue
-        for function in list(vars(module).values()):
-            size = function.cache_info() if isinstance(function, _lru_cache_wrapper) else None
-            if size and size.currsize and size.maxsize is not None:
-                label = f"{function.__module__}.{function.__name__}"
-                sizes[label] = {"kept": size.currsize, "most": size.maxsize}
-    return dict(sorted(sizes.items()))
 
 
 def memory() -> dict[str, float]:

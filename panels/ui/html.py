@@ -14,8 +14,7 @@ from typing import Any
 from markupsafe import Markup
 
 from env import rupees
-from panels.ui import look, tables, terms
-from panels.ui.components import moves
+from panels.ui import tables, terms
 from panels.ui.look import TEMPLATES, macros
 from sauda.language.lines import drawings
 from sauda.serve.mcp import PICTURES
@@ -76,17 +75,14 @@ def text_link(name: str, text: str, words: str) -> Markup:
     ).format(name, b64encode(text.encode()).decode(), words)
 
 
-CALLED = {  # what the templates of the tabs call, by the module that has it
-    look: "badge code folded heading note outcome person_line scrolled star_row stat strip table",
-    tables: "with_interval",
-    terms: "capital could_be_won nothing_to_win short",
-    moves: "button pick_list",
-}
-TEMPLATES.globals |= {
-    name: getattr(of, name) for of, names in CALLED.items() for name in names.split()
-}
 TEMPLATES.globals |= {"goods": goods, "picture": picture, "rupees": rupees}
 TEMPLATES.globals |= {"listed": terms.list_names, "tasks_listed": terms.list_tasks}
+TEMPLATES.globals |= {
+    function.__name__: function
+    for function in (
+        terms.capital, terms.could_be_won, terms.nothing_to_win, terms.short, tables.with_interval,
+    )
+}  # fmt: skip
 TEMPLATES.filters["pm"] = lambda figures, form="z.1%": tables.with_interval(figures, form)
 TEMPLATES.filters["num"] = lambda value, form="z.1%": format(value, form)
 

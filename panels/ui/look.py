@@ -160,7 +160,6 @@ def with_minus_signs(text: Any) -> Any:
     return _NEGATIVE.sub("−", text) if type(text) is str else text
 
 
-# `html.py` adds what the templates of the tabs call.
 TEMPLATES = Environment(
     loader=FileSystemLoader(Path(__file__).parent.parent / "templates"),
     autoescape=True,
@@ -178,8 +177,9 @@ def macros(subject: str) -> Any:
     return TEMPLATES.get_template(f"{subject}.html").module
 
 
-# Macros of templates/parts.html, which says what each is.
+# Macros of templates/parts.html, which says what each is; all other templates can call them.
 PARTS = macros("parts")
+TEMPLATES.globals |= {name: part for name, part in vars(PARTS).items() if not name.startswith("_")}
 badge, code, empty, folded, heading = (
     PARTS.badge, PARTS.code, PARTS.empty, PARTS.folded, PARTS.heading,
 )  # fmt: skip

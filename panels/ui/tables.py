@@ -8,13 +8,7 @@ from dataclasses import dataclass
 
 import plotly.graph_objects as go
 
-from panels.ui.look import (
-    PALETTE,
-    SERIES,
-    style_figure,
-    whiskers,
-    with_minus_signs,
-)
+from panels.ui.look import PALETTE, SERIES, style_figure, whiskers, with_minus_signs
 from sauda.records.schemas.base import Interval
 
 MISSING = "–"

@@ -20,7 +20,6 @@ from panels.haggle.result import card, result
 from panels.haggle.review import show_review
 from panels.haggle.words import ENGLISH, HINDI, HINGLISH, translator
 from panels.measured import rows_by_policy
-from sauda.llm.backends import THIS_PAGE
 from sauda.records.schemas.episodes import SPOT_FILE
 from sauda.records.store import load
 from sauda.sessions import arena, bazaar, review
@@ -121,13 +120,13 @@ def test_a_visitor_sees_the_same_of_a_bargain_of_the_day_and_of_a_friends(langua
     for share in (0.3, 0.35):
         game = bazaar.answer(game, Offer(round(share * game.observation.table.item.list_price)))
     address = {"day": DAY.isoformat(), "moves": encode(bazaar.answer(game, Accept()))}
-    visit = daily.DailyVisit(None, None, "", THIS_PAGE, language, origin="https://sauda.example")
+    visit = daily.DailyVisit(language=language, origin="https://sauda.example")
     opened = daily.open_day(screen, address, "", visit)
     visit = replace(opened[page.visit], talk=SILENT)
     watched = daily.watch(screen, visit)
-    left = haggle.send(screen, replace(visit, text="bye"))
+    left = haggle.send(screen, visit, "bye")
     over = left[page.visit]
-    after = haggle.send(screen, replace(over, text="₹500"))
+    after = haggle.send(screen, over, "₹500")
     parts = (page.title, page.head, page.brief, page.moves, page.result, page.players)
     lines = told(screen.words(visit), page.title)
     lines += [line for shown in (opened, watched, left, after) for line in told(shown, *parts)]
@@ -143,6 +142,6 @@ def test_a_visitor_sees_the_same_of_a_recorded_pair_before_and_after_the_guess(l
     hall = spot.Spot(page, rows, pairs, language=language)
     duel = replace(load_duel(pairs[0]), shown=3)
     shown = told(spot.words(hall) | spot.show(hall, duel), page.title, page.about, page.columns)
-    guessed = spot.guess(hall, 0, duel, {"right": 1, "guessed": 2})
+    guessed = spot.press(hall, "guess:0", duel, {"right": 1, "guessed": 2})
     shown += told(guessed, page.columns, page.verdict, page.tally)
     assert_golden(f"spot-{language}.txt", without_numbers("\n".join(shown)) + "\n")

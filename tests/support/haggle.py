@@ -1,8 +1,8 @@
-"""The Haggle tab without a browser: a canned language model, its screen, a visit."""
+"""The Haggle tab without a browser: a canned language model and its screen."""
 
 import gradio as gr
 
-from panels.haggle.screen import Layout, Screen, Visit
+from panels.haggle.screen import Layout, Screen
 from panels.haggle.words import ENGLISH, translator
 from sauda.llm.backends import THIS_PAGE
 from sauda.llm.server import Ready
@@ -44,7 +44,3 @@ def screen_of(model: Model) -> Screen:
         page = Layout(translator(ENGLISH), {THIS_PAGE: model})
     served = {"buyer": {THIS_PAGE: model}, "seller": {THIS_PAGE: model}}
     return Screen(page, served, by_name=lambda name: model)
-
-
-def visit_to(game, text: str = "") -> Visit:
-    return Visit(game, None, text, THIS_PAGE, ENGLISH)

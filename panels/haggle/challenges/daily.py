@@ -101,7 +101,6 @@ class DailyVisit(BargainVisit):
     linked: Game | None = None  # the finished game that the address holds, if any
     watched: bool = False  # whether the visitor asked for a friend's game before the own one
     kept: Mapping[str, str] = field(default_factory=dict)  # own games, running or over: day -> code
-    origin: str = ""  # scheme and host of the page; "" where the browser did not say
     notice: Markup | str = ""  # what is wrong with the address
 
     @cached_property
@@ -142,8 +141,8 @@ class DailyScreen(BargainScreen):
     page: DailyPage
     visit_type = DailyVisit
 
-    def read(self, request: gr.Request, stored: object) -> dict[str, Any]:
-        return {"kept": subtab.texts_in(stored), "origin": subtab.origin_of(request)}
+    def read(self, stored: object) -> dict[str, Any]:
+        return {"kept": subtab.texts_in(stored)}
 
     def words(self, visit: DailyVisit) -> Updates:
         counted = gr.update(value=VISITOR in visit.kept, label=visit.translate("daily_count"))

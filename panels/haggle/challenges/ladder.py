@@ -23,7 +23,7 @@ from panels.ui.html import macros
 from panels.ui.look import QUIET, QUIET_UNCHECKED, note, trouble
 from panels.ui.resume import browser_store, reads
 from panels.ui.visitor import visitor_of
-from panels.ui.wiring import Updates, named
+from panels.ui.wiring import Updates, bound, named
 from sauda.language.lines import name_in
 from sauda.serve.leaderboard import Unavailable, own_board, token_digest
 from sauda.sessions.ladder import LEVELS, level_of, open_numbers, stars
@@ -92,8 +92,8 @@ def build(tab: gr.Tab, screen: Screen, store: gr.BrowserState, parts: gr.Tabs) -
         named(press, haggle.play_level), [haggled.visit, haggled.language],
         [*haggled.of_game, haggled.opponent, parts], **QUIET_UNCHECKED,
     ).then(None, js=TO_GAME).then(
-        named(lambda visit: haggle.show_place(screen, visit), haggle.show_place), haggled.visit,
-        [haggled.seat, haggled.market], **QUIET_UNCHECKED,
+        bound(haggle.show_place, screen), haggled.visit, [haggled.seat, haggled.market],
+        **QUIET_UNCHECKED,
     )  # fmt: skip
 
 

@@ -100,7 +100,6 @@ class PeopleVisit(BargainVisit):
 
     place: Place | None = None
     tokens: tuple[str, ...] = ()  # of the entries that this browser made, the newest last
-    origin: str = ""  # scheme and host of the page; "" where the browser did not say
 
     @property
     def token(self) -> str:
@@ -120,13 +119,12 @@ class PeopleScreen(BargainScreen):
     page: PeoplePage
     visit_type = PeopleVisit
 
-    def read(self, request: gr.Request, stored: object) -> dict[str, Any]:
+    def read(self, stored: object) -> dict[str, Any]:
         stored = stored if isinstance(stored, dict) else {}
         tokens = stored.get("tokens", [stored.get("token")])  # the latter of a former page
         tokens = tokens if isinstance(tokens, list) else []
         tokens = [token for token in tokens if isinstance(token, str)]
-        tokens = tuple(filter(None, tokens[-MOST_HELD:]))
-        return {"tokens": tokens, "origin": subtab.origin_of(request)}
+        return {"tokens": tuple(filter(None, tokens[-MOST_HELD:]))}
 
     def after_the_end(self, visit: PeopleVisit) -> str:
         return visit.translate("people_over")

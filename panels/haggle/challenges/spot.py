@@ -56,6 +56,7 @@ from sauda.sessions.spot import EXCHANGES, Duel, Side
 MOST_GUESSES = 1_000_000  # of one browser; a larger number in its memory is no tally
 HTML = macros("challenges")
 SIDES = ("A", "B")
+GUESSES = {"guess:0": 0, "guess:1": 1}  # the side that a press names
 WRITTEN = 80  # characters shown of a reply that is no move
 ROWS = "?tab=results&part=else"  # where the model comparison stands row by row
 Line = tuple[str, str, str]  # the seat, who it is in words, what it says or does
@@ -175,13 +176,8 @@ def build(tab: gr.Tab, language: gr.Radio) -> None:
     def ask_both(chosen: str, *values: Any) -> Iterator[Updates]:  # Gradio streams generators alone
         yield from ask(replace(spot, language=chosen), *values)
 
-    def press(move: Move, chosen: str, duel: Any, stored: Any) -> Updates:
-        here = replace(spot, language=chosen)
-        if move.name == "more":
-            return show_more(here, duel)
-        if move.name == "words":
-            return show_words(here, duel)
-        return guess(here, move.number(), duel, stored)
+    def pressed(move: Move, chosen: str, duel: Any, stored: Any) -> Updates:
+        return press(replace(spot, language=chosen), move.id, duel, stored)
 
     subtab.wire_reload(page, tab, language, open_pair, [*inputs, page.kept], shown, page.price)
     subtab.wire_language(page, tab, language, spoken(words), language)
@@ -192,7 +188,9 @@ def build(tab: gr.Tab, language: gr.Radio) -> None:
         as_visitor(ask_both), [language, page.generation, page.price, page.duel], shown,
         **QUEUED, concurrency_id="spot", concurrency_limit=2,
     )  # fmt: skip
-    page.moves.click(press, [language, page.duel, page.kept], shown, js=page.reads, **QUIET)
+    page.moves.click(
+        named(pressed, press), [language, page.duel, page.kept], shown, js=page.reads, **QUIET
+    )
 
 
 # Events -----------------------------------------------------------------------------------------
@@ -263,20 +261,16 @@ def show(spot: Spot, duel: Duel, problem: Markup | str = "") -> Updates:
     }
 
 
-def show_more(spot: Spot, duel: Duel | None) -> Updates:
-    """One more exchange of a recorded pair."""
+def press(spot: Spot, move: str, duel: Duel | None, stored: object) -> Updates:
+    """One more exchange of a recorded pair, what its buyers say, or the reveal after a guess."""
     try:
         pair = _require(duel)
-    except IllegalAction as error:
-        return spot.problem(error)
-    more = pair.has_more and not pair.is_live
-    return show(spot, replace(pair, shown=pair.shown + 1) if more else pair)
-
-
-def show_words(spot: Spot, duel: Duel | None) -> Updates:
-    """What the buyers said, from now on in this pair."""
-    try:
-        return show(spot, replace(_require(duel), worded=True))
+        if move == "more":
+            more = pair.has_more and not pair.is_live
+            return show(spot, replace(pair, shown=pair.shown + 1) if more else pair)
+        if move == "words":
+            return show(spot, replace(pair, worded=True))
+        return _reveal(spot, GUESSES.get(move), pair, stored)
     except IllegalAction as error:
         return spot.problem(error)
 
@@ -347,15 +341,10 @@ def _whole(price: float) -> float:
     return int(price) if price == int(price) else price
 
 
-def guess(spot: Spot, number: int | None, duel: Duel | None, stored: object) -> Updates:
-    """The reveal, and the tally with this guess."""
-    page = spot.page
-    try:
-        if number not in range(len(SIDES)):
-            raise Trouble("no_such_move")
-        after = session.make_guess(_require(duel), number)
-    except IllegalAction as error:
-        return spot.problem(error)
+def _reveal(spot: Spot, number: int | None, duel: Duel, stored: object) -> Updates:
+    if number is None:
+        raise Trouble("no_such_move")
+    after, page = session.make_guess(duel, number), spot.page
     right, count = tally_of(stored)
     right, count = right + is_trained(after.sides[number].policy), count + 1
     return show(spot, after) | {

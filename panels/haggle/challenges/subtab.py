@@ -26,14 +26,14 @@ from panels.ui.look import QUEUED, QUIET, heading
 from panels.ui.resume import TabStore, browser_store, reads
 from panels.ui.visitor import visitor_of
 from panels.ui.wiring import Updates, named
-from sauda.llm.backends import THIS_PAGE, in_page
+from sauda.llm.backends import in_page
 from sauda.llm.server import Failed, Ready
 from sauda.serve.leaderboard import own_board, token_digest
 from sauda.serve.limits import Limiter
 from sauda.sessions.bazaar import Game, Standing
 from sauda.sessions.daily import DAYS_KEPT, LONGEST_CODE, TASK, player
 
-FIELDS = 4  # values that make a visit
+FIELDS = 3  # values that make a visit
 VISITOR = "visitor"  # names this browser where its games count among people's
 # Games of one day or level from one address, and in all within 24 hours, that count among people's.
 PLACES, PLACES_IN_ALL = 4, 10_000
@@ -206,6 +206,7 @@ class BargainVisit(Visit):
     """The values of a visitor's screen."""
 
     address: str = ""  # of the network
+    origin: str = ""  # scheme and host of the page; "" where the browser did not say
 
     @property
     def kept_game(self) -> Game:
@@ -251,18 +252,17 @@ class BargainScreen(Screen):
     def offered(self, visit: BargainVisit, is_wrong: bool) -> list[tuple[str, str]]:
         return quick_labels(visit.game, visit.translate)  # and no move is taken back
 
-    def read(self, request: gr.Request, stored: object) -> dict[str, Any]:
-        """The values of a visit that the browser sends with each event, checked."""
+    def read(self, stored: object) -> dict[str, Any]:
+        """The values of a visit that the browser keeps, checked."""
         raise NotImplementedError
 
     def visit_of(
-        self, request: gr.Request, visit: Any, text: str, language: str, stored: object
+        self, request: gr.Request, visit: Any, language: str, stored: object
     ) -> BargainVisit:
         """The visit that the session keeps, with what the page's fields hold now."""
         return replace(
-            visit or self.visit_type(None, None, "", THIS_PAGE, language),
-            text=text, language=language, address=visitor_of(request).address,
-            **self.read(request, stored),
+            visit or self.visit_type(), language=language, address=visitor_of(request).address,
+            origin=origin_of(request), **self.read(stored),
         )  # fmt: skip
 
     def on_visit(self, callback: Callable) -> Callable:
@@ -276,7 +276,7 @@ class BargainScreen(Screen):
 
     def fields(self, language: gr.Radio) -> list[Any]:
         """The components whose values make a visit; `language` is the picker of Haggle."""
-        return [self.page.visit, self.page.message, language, self.page.kept]
+        return [self.page.visit, language, self.page.kept]
 
     def wire(
         self,
@@ -292,9 +292,9 @@ class BargainScreen(Screen):
         """
         page, values = self.page, self.fields(language)
 
-        def sent(request: gr.Request, *given: Any) -> Updates:
+        def sent(request: gr.Request, text: str, *given: Any) -> Updates:
             visit = self.visit_of(request, *given)
-            return self.from_another_tab(visit) or haggle.send(self, visit)
+            return self.from_another_tab(visit) or haggle.send(self, visit, text)
 
         def pressed(move: Move, request: gr.Request, *given: Any) -> Updates:
             visit = self.visit_of(request, *given)
@@ -307,7 +307,8 @@ class BargainScreen(Screen):
         wire_language(page, tab, language, self.on_visit(type(self).words), values)
         gr.on(
             [page.message.submit, page.send.click],
-            named(sent, haggle.send), values, [*page.of_game, page.message], js=page.reads, **QUIET,
+            named(sent, haggle.send), [page.message, *values], [*page.of_game, page.message],
+            js=page.reads, **QUIET,
         )  # fmt: skip
         gr.on(
             [part.click for part in regions],

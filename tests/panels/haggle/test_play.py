@@ -35,7 +35,7 @@ from sauda.players import SERVED
 from sauda.sessions.bazaar import answer, standings, start
 from sauda.sessions.review import review
 from tests.support.golden import plain
-from tests.support.haggle import Model, screen_of, visit_to
+from tests.support.haggle import Model, screen_of
 from tests.support.running import run
 
 STAGES = bare_stages("bazaar/open-3")
@@ -49,7 +49,7 @@ def screen() -> Screen:
 @pytest.fixture
 def buying() -> Visit:
     """A visitor whose plain seller asks ₹60."""
-    return visit_to(start("classic/single_deal", "", 5))
+    return Visit(start("classic/single_deal", "", 5))
 
 
 def collect(stream) -> list[dict]:
@@ -124,10 +124,10 @@ def test_a_choice_that_cannot_be_is_answered_and_leaves_the_game_on_show(screen)
 
 def test_another_opponent_gets_the_same_item_and_seed(screen):
     def choose(opponent: str, game) -> dict:
-        return callbacks.change_opponent(screen, replace(visit_to(game), opponent=opponent))
+        return callbacks.change_opponent(screen, replace(Visit(game), opponent=opponent))
 
-    first = visit_to(start("bazaar/sell", "boulware", 3), "₹9,00,000")
-    moved = callbacks.send(screen, first)[screen.page.visit].game
+    first = Visit(start("bazaar/sell", "boulware", 3))
+    moved = callbacks.send(screen, first, "₹9,00,000")[screen.page.visit].game
     game = choose("linear", moved)[screen.page.visit].game
     assert (game.opponent, game.play.seed, len(game.play.turns)) == ("linear", 3, 0)
     for opponent, before in (("linear", game), ("boulware", moved)):  # a list that closes
@@ -157,8 +157,8 @@ def test_of_two_choices_that_overlap_the_later_is_shown(screen, monkeypatch):
 
 
 def test_a_rematch_on_the_card_is_against_another_opponent_on_the_same_seed(screen):
-    page, visit = screen.page, visit_to(start("bazaar/sell", "boulware", 3), "bye")
-    over = callbacks.send(screen, visit)
+    page, visit = screen.page, Visit(start("bazaar/sell", "boulware", 3))
+    over = callbacks.send(screen, visit, "bye")
     offered = re.findall(r'option value="(\w*)"', over[page.after])
     assert {"linear", "listener", HIDDEN} <= set(offered)
 
@@ -189,7 +189,7 @@ def test_the_card_says_in_rupees_what_to_do_better(moves, coach):
 
 def test_the_card_leads_to_a_new_game_in_the_other_seat(screen):
     page = screen.page
-    over = callbacks.send(screen, visit_to(start("bazaar/sell", "boulware", 3), "bye"))
+    over = callbacks.send(screen, Visit(start("bazaar/sell", "boulware", 3)), "bye")
     assert {"begin", "seat"} <= pressable(over, page.after)
     again = callbacks.change_seat(screen, BUY, over[page.visit])[page.visit]
     assert again.game.you == "buyer"
@@ -209,11 +209,11 @@ def test_a_language_changes_labels_and_no_value(screen):
 
 def test_a_move_against_a_script_shows_the_game_after_it_and_empties_the_box(screen, buying):
     page = screen.page
-    updates = callbacks.send(screen, replace(buying, text="₹20"))
+    updates = callbacks.send(screen, buying, "₹20")
     assert len(updates[page.visit].game.play.turns) > len(buying.game.play.turns)
     assert updates[page.message] == ""
     assert updates[page.visit].reply_request is None
-    whole = screen.show(visit_to(updates[page.visit].game))
+    whole = screen.show(Visit(updates[page.visit].game))
     assert updates[page.chat] == whole[page.chat]["value"]
     for part in (page.brief, page.moves, page.after, page.side):
         assert updates[part] == whole[part]
@@ -221,10 +221,10 @@ def test_a_move_against_a_script_shows_the_game_after_it_and_empties_the_box(scr
 
 
 def test_an_empty_message_and_one_while_the_model_thinks_leave_the_box_alone(screen, buying):
-    opening = visit_to(start("bazaar/open-3", "mini:fair", 3), "₹300")
+    opening = Visit(start("bazaar/open-3", "mini:fair", 3))
     waiting = replace(opening, reply_request=Request())
-    for visit in (replace(buying, text="  "), waiting):
-        updates = callbacks.send(screen, visit)
+    for visit, text in ((buying, "  "), (waiting, "₹300")):
+        updates = callbacks.send(screen, visit, text)
         assert list(updates) == [screen.page.moves]
         assert "sauda-bad" not in updates[screen.page.moves]
 
@@ -243,9 +243,9 @@ def test_a_button_makes_the_move_that_it_names_or_none_where_that_is_gone(screen
 
 
 def test_a_game_that_was_put_away_is_answered_in_words(screen):
-    gone = visit_to(None, "₹20")
+    gone = Visit(None)
     assert [*callbacks.take_back(screen, gone)] == [*callbacks.go_back(screen, 0, gone)]
-    (sentence,) = callbacks.send(screen, gone).values()
+    (sentence,) = callbacks.send(screen, gone, "₹20").values()
     assert "put away after an hour" in sentence
 
 
@@ -259,8 +259,8 @@ def replies(screen: Screen, visit: Visit, request: Request | None) -> list[dict]
 def selling(model: Model, language: str = ENGLISH) -> tuple[Screen, Visit]:
     """A visitor who has named a price to a language model, and waits for its move."""
     screen = screen_of(model)
-    visit = replace(visit_to(start(SELLING_TASK, SERVED, 3), "₹900"), language=language)
-    asked = callbacks.send(screen, visit)[screen.page.visit]
+    visit = replace(Visit(start(SELLING_TASK, SERVED, 3)), language=language)
+    asked = callbacks.send(screen, visit, "₹900")[screen.page.visit]
     assert isinstance(asked.reply_request, Request)
     return screen, asked
 
@@ -331,11 +331,11 @@ def test_after_a_late_reply_another_price_takes_its_place_and_talk_asks_again():
     assert (late.game.play, late.reply_request) == (visit.game.play, None)
     assert "ask_again" in pressable(last, page.moves)
     assert "sauda-bad" in last[page.moves]
-    other = callbacks.send(screen, replace(late, text="₹850"))[page.visit]
+    other = callbacks.send(screen, late, "₹850")[page.visit]
     assert (other.game.observation.table.asks, other.game.undone) == ((850,), 0)
     assert other.game.waiting
     assert isinstance(other.reply_request, Request)
-    asked = callbacks.send(screen, replace(late, text="hello?"))[page.visit]
+    asked = callbacks.send(screen, late, "hello?")[page.visit]
     assert asked.game.play == visit.game.play
     answered = collect(callbacks.stream_reply(screen, asked))[-1]
     assert not answered[page.visit].game.waiting
@@ -392,38 +392,38 @@ def test_a_first_move_and_a_model_that_takes_its_seat_do_not_undo_each_other():
     screen = screen_of(model)
     page = screen.page
 
-    def loaded() -> Visit:
+    def loaded() -> tuple[Visit, str]:
         model.stage = Loading(THIS_PAGE, 0.0)
         visit = callbacks.begin(screen, Visit(opponent=SERVED))[page.visit]
         model.stage = Ready(THIS_PAGE, "canned", 1.0)
         price = visit.game.observation.table.item.list_price
-        return replace(visit, text=f"{price} and not a rupee less")
+        return visit, f"{price} and not a rupee less"
 
-    visit = loaded()  # both events begin with it: first the move is answered, then the tick
-    moved = callbacks.send(screen, visit)
+    visit, text = loaded()  # both events begin with it: first the move is answered, then the tick
+    moved = callbacks.send(screen, visit, text)
     late = callbacks.tick(screen, visit)
     assert moved[page.message] == ""
-    assert moved[page.visit].chat.own_words == (visit.text,)
+    assert moved[page.visit].chat.own_words == (text,)
     assert not {page.visit, page.chat, page.moves} & late.keys()
     assert late[page.clock].active
     assert page.visit not in callbacks.tick(screen, moved[page.visit])
 
-    visit = loaded()
+    visit, text = loaded()
     seated = callbacks.tick(screen, visit)
-    kept = callbacks.send(screen, visit)
+    kept = callbacks.send(screen, visit, text)
     assert seated[page.visit].game.opponent == SERVED
     assert not {page.visit, page.chat, page.message} & kept.keys()
     assert "Sauda has just taken over" in kept[page.moves]
-    again = callbacks.send(screen, replace(seated[page.visit], text=visit.text))
-    assert again[page.visit].chat.own_words == (visit.text,)
+    again = callbacks.send(screen, seated[page.visit], text)
+    assert again[page.visit].chat.own_words == (text,)
 
 
 def test_a_model_that_failed_is_loaded_again_on_demand():
     model = Model(stage=Failed(THIS_PAGE, "no weights"))
     model.start = lambda again: setattr(model, "stage", Loading(THIS_PAGE, 0.0))
     screen = screen_of(model)
-    assert "no weights" in screen.model(visit_to(None))
-    updates = callbacks.check_health(screen, visit_to(None))
+    assert "no weights" in screen.model(Visit(None))
+    updates = callbacks.check_health(screen, Visit(None))
     assert list(updates) == [screen.page.model]
     assert isinstance(model.stage, Loading)
 
@@ -440,7 +440,7 @@ def review_after(screen: Screen, visit: Visit) -> list[str]:
 @pytest.fixture
 def bought(screen, buying) -> dict:
     """What shows that a visitor takes the plain seller's ₹60."""
-    return callbacks.send(screen, replace(buying, text="deal"))
+    return callbacks.send(screen, buying, "deal")
 
 
 def test_the_last_move_shows_the_result_at_once_and_the_review_once_after_it(
@@ -452,7 +452,7 @@ def test_the_last_move_shows_the_result_at_once_and_the_review_once_after_it(
     assert "Looking for better moves" in pending
     assert "Move 1 (Accept ₹60) cost you most" in shown
     assert review_after(screen, bought[page.visit]) == []
-    moved = callbacks.send(screen, replace(buying, text="₹20"))
+    moved = callbacks.send(screen, buying, "₹20")
     assert review_after(screen, moved[page.visit]) == [""]  # that game still runs
 
 
@@ -551,7 +551,7 @@ def test_what_if_goes_back_in_the_reviewed_game_and_keeps_the_first(screen, buyi
 
 def test_after_a_game_of_the_market_the_effect_of_the_words_is_told(screen):
     def told(game) -> str:
-        return screen.show(visit_to(game))[screen.page.side]
+        return screen.show(Visit(game))[screen.page.side]
 
     game = answer(start("bazaar/open-3", "firm", 5), Offer(300, "you thief"))
     assert "What did my words change?" in told(answer(game, WalkAway()))
@@ -566,17 +566,17 @@ def test_a_game_of_every_market_is_shown_from_its_first_move_to_its_end(screen, 
     while not game.over:
         bid = max(1, round(0.6 * game.observation.ask))
         game = answer(game, Offer(bid, "Cash in my pocket, is there a scratch on it?"))
-        shown = screen.show(replace(visit_to(game), language=HINDI))
+        shown = screen.show(replace(Visit(game), language=HINDI))
         assert shown[screen.page.chat]
     assert shown[screen.page.side]
 
 
 def test_a_seller_like_people_is_heard_and_hears_by_the_ear(screen):
     game = answer(start("bazaar/people", "", 12), Offer(60, "Bhaiya, paise jeb mein hain"))
-    side = screen.show(visit_to(game))[screen.page.side]
+    side = screen.show(Visit(game))[screen.page.side]
     assert "cash" in side.lower()
     ended = game if game.over else answer(game, WalkAway())
-    assert "What did my words change?" in screen.show(visit_to(ended))[screen.page.side]
+    assert "What did my words change?" in screen.show(Visit(ended))[screen.page.side]
 
 
 def test_each_stage_plays_the_seed_or_is_said_not_to_and_the_place_counts_them():
@@ -584,7 +584,7 @@ def test_each_stage_plays_the_seed_or_is_said_not_to_and_the_place_counts_them()
     model = Model(ReplyTimeout("too slow"), *leaves)
     screen = replace(screen_of(model), by_name=lambda name: asked.append(name) or model)
     game = answer(start("bazaar/open-3", "", 7), WalkAway())
-    shown = collect(callbacks.ask_stages(screen, visit_to(game)))
+    shown = collect(callbacks.ask_stages(screen, Visit(game)))
     last = shown[-1][screen.page.side]
     assert asked == [weights_of(stage) for stage in STAGES]
     names = [f"{opponent_name(stage, IN_ENGLISH)}</abbr></th>" for stage in STAGES]

@@ -138,7 +138,7 @@ def test_a_reloaded_page_shows_the_game_that_its_tab_had_begun(site):
 
 def test_health_counts_what_the_page_holds(site: Site):
     health = site.shared.get("/health").json()
-    assert {"uptime_s", "games", "events", "openenv", "mcp", "caches"} <= set(health)
+    assert {"uptime_s", "games", "events", "openenv", "mcp"} <= set(health)
     assert {"temporary_files"} <= set(health)
     assert health["memory_mib"]["page"] > 50
     assert health["language_models"]["waiting"] == 0

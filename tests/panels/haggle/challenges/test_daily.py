@@ -22,7 +22,6 @@ from panels.haggle.game_view import brief
 from panels.haggle.words import ENGLISH, HINDI, translator
 from panels.site import card
 from panels.ui.look import with_minus_signs
-from sauda.llm.backends import THIS_PAGE
 from sauda.llm.server import Failed, Loading, Ready
 from sauda.llm.types import ReplyError
 from sauda.serve.leaderboard import rules_of
@@ -32,7 +31,7 @@ from sauda.sessions.bazaar import Standing, answer, as_episode
 from sauda.sessions.daily import bargain_of, encode, player, replay, today
 
 DAY = date(2026, 11, 8)
-OPEN = DailyVisit(None, None, "", THIS_PAGE, ENGLISH, origin="https://sauda.example")
+OPEN = DailyVisit(origin="https://sauda.example")
 READY = Ready("sauda-mini", "canned", 1.0)
 
 
@@ -59,7 +58,7 @@ def after(screen, visit: DailyVisit, updates) -> DailyVisit:
     """The visit once the page shows `updates`."""
     page = screen.page
     visit = updates.get(page.visit, visit)
-    return replace(visit, kept=updates.get(page.kept, visit.kept), text="")
+    return replace(visit, kept=updates.get(page.kept, visit.kept))
 
 
 def opened(screen, visit=OPEN, **more) -> tuple[DailyVisit, dict]:
@@ -69,7 +68,7 @@ def opened(screen, visit=OPEN, **more) -> tuple[DailyVisit, dict]:
 
 def said(screen, visit: DailyVisit, text: str = "goodbye") -> tuple[DailyVisit, dict]:
     """The visit after the visitor said something, by default walked away."""
-    updates = haggle.send(screen, replace(visit, text=text))
+    updates = haggle.send(screen, visit, text)
     return after(screen, visit, updates), updates
 
 
@@ -185,7 +184,7 @@ def test_a_tab_that_another_one_has_overtaken_shows_that_game_and_makes_no_move(
     first, behind = opened(screen)[0], opened(screen)[0]
     bid = first.game.observation.ask // 2
     ahead, _ = said(screen, first, f"{bid}")
-    found = replace(behind, kept=ahead.kept, text=f"{bid + 1}")
+    found = replace(behind, kept=ahead.kept)
     updates = screen.from_another_tab(found)
     shown = after(screen, found, updates)
     assert shown.game.play.state.table.bids == (bid,)
@@ -284,9 +283,9 @@ def record(monkeypatch) -> PeopleScreen:
         return PeopleScreen(people.PeoplePage(), {})
 
 
-def of_person(language: str = ENGLISH, text: str = "", token: str = "") -> PeopleVisit:
+def of_person(language: str = ENGLISH, token: str = "") -> PeopleVisit:
     tokens = (token,) if token else ()
-    return PeopleVisit(None, None, text, "", language, address=NO_ADDRESS, tokens=tokens)
+    return PeopleVisit(language=language, address=NO_ADDRESS, tokens=tokens)
 
 
 def entered_visit(record) -> PeopleVisit:
@@ -308,7 +307,7 @@ def test_an_address_enters_so_often_and_no_more(record, board):
 
 def test_a_move_that_cannot_be_stored_is_not_made(record, board):
     there = entered_visit(record)
-    shown = haggle.send(record, replace(there, text="₹1", tokens=("none",)))
+    shown = haggle.send(record, replace(there, tokens=("none",)), "₹1")
     assert "sauda-bad" in shown[record.page.moves]
     assert record.page.visit not in shown
 
@@ -316,7 +315,7 @@ def test_a_move_that_cannot_be_stored_is_not_made(record, board):
 def test_a_browser_finds_its_game_again_and_plays_to_the_end(record, board):
     there = entered_visit(record)
     for number in range(1, GAMES + 1):
-        shown = haggle.send(record, replace(there, text="I walk away"))
+        shown = haggle.send(record, there, "I walk away")
         game, page = shown[record.page.visit].game, record.page
         assert game.over
         assert ('data-id="next"' in shown[page.result]) == (number < GAMES)
@@ -336,7 +335,7 @@ def test_a_bargain_for_the_record_is_told_by_the_grade_that_its_row_has(record, 
     there = entered_visit(record)
     while not there.game.over:
         bid = f"₹{round(0.9 * there.game.observation.budget)}"
-        there = haggle.send(record, replace(there, text=bid))[record.page.visit]
+        there = haggle.send(record, there, bid)[record.page.visit]
     grade = board.storage.rows("SELECT grade FROM games WHERE number = 1")[0][0]
     counted = with_minus_signs(f"counts {grade:z.0%}")
     assert counted in people.result(there)
@@ -364,9 +363,8 @@ def test_a_person_withdraws_all_entries_of_the_browser_and_their_number_stays(
 
 @pytest.mark.parametrize("sent", [None, [], {"tokens": 3}, {"tokens": [3, None, ""]}, {"token": 1}])
 def test_what_a_browser_sends_for_its_tokens_is_read_or_is_none(record, sent):
-    request = gr.Request(headers={})
-    assert record.read(request, sent)["tokens"] == ()
-    assert record.read(request, {"token": "abc"})["tokens"] == ("abc",)  # of the former page
+    assert record.read(sent)["tokens"] == ()
+    assert record.read({"token": "abc"})["tokens"] == ("abc",)  # of the former page
 
 
 def test_sauda_stands_beside_a_person_whose_browser_decides_nothing_of_the_tally(
@@ -376,7 +374,7 @@ def test_sauda_stands_beside_a_person_whose_browser_decides_nothing_of_the_tally
     monkeypatch.setattr(subtab, "standing_of", lambda seed: Standing("Sauda", 0.5, 0.4, 100))
     there = entered_visit(record)
     for number in range(1, GAMES + 1):
-        there = haggle.send(record, replace(there, text="I walk away"))[record.page.visit]
+        there = haggle.send(record, there, "I walk away")[record.page.visit]
         if number == 1:  # the one game after which the browser asks
             assert "0.400" in people.let_sauda_play(record, there)[record.page.players]
         last, there = there, follow(record, there).get(record.page.visit)

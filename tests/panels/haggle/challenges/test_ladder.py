@@ -13,13 +13,14 @@ from panels.haggle.challenges.subtab import VISITOR
 from panels.haggle.conversation import SILENT, chat_of, converse
 from panels.haggle.game_view import brief
 from panels.haggle.result import card as card_of
+from panels.haggle.screen import Visit
 from panels.haggle.words import ENGLISH, HINDI, TRANSLATORS, translator
 from panels.site import card
 from sauda.serve.limits import NO_ADDRESS, Limiter
 from sauda.sessions.bazaar import answer, loss_at
 from sauda.sessions.ladder import LEVELS, level_of, stars
 from sauda.sessions.review import review
-from tests.support.haggle import Model, screen_of, visit_to
+from tests.support.haggle import Model, screen_of
 
 KEPT = gr.BrowserState({})
 
@@ -47,13 +48,13 @@ def won():
 
 def kept_after(game, stored, address: str = NO_ADDRESS):
     """What the browser keeps once `game` was shown; None where nothing changes."""
-    value = ladder.record(KEPT, visit_to(game), stored, address)[KEPT]
+    value = ladder.record(KEPT, Visit(game), stored, address)[KEPT]
     return value if "__type__" not in value else None
 
 
 @pytest.mark.parametrize("level", LEVELS, ids=lambda level: level.text("name"))
 def test_every_level_is_played_in_haggles_chat_and_ends_in_its_ending(screen, level):
-    visit = visit_to(opponents.game_at(LEVELS[0].task, LEVELS[0].seed, opponents.HIDDEN))
+    visit = Visit(opponents.game_at(LEVELS[0].task, LEVELS[0].seed, opponents.HIDDEN))
     shown = haggle.play_level(screen, level.number, visit)
     page, game = screen.page, shown[screen.page.visit].game
     assert level_of(game) is level
@@ -72,7 +73,7 @@ def test_every_level_is_played_in_haggles_chat_and_ends_in_its_ending(screen, le
 
 
 def test_a_level_that_there_is_not_leaves_the_game(screen):
-    visit = visit_to(won())
+    visit = Visit(won())
     for number in (None, 0, len(LEVELS) + 1):
         shown = haggle.play_level(screen, number, visit)
         assert "sauda-bad" in str(shown[screen.page.moves])
@@ -81,11 +82,11 @@ def test_a_level_that_there_is_not_leaves_the_game(screen):
 
 def test_the_ending_names_the_stars_and_leads_to_the_next_person(screen):
     game = won()
-    ended = str(screen.show(visit_to(game))[screen.page.after])
+    ended = str(screen.show(Visit(game))[screen.page.after])
     assert f"{stars(game)} of 3 stars" in ended
     assert f"Next: {LEVELS[1].text('name')}" in ended
     assert f"from {LEVELS[0].text('name')}" in ended
-    undone = str(screen.show(visit_to(replace(game, undone=1)))[screen.page.after])
+    undone = str(screen.show(Visit(replace(game, undone=1)))[screen.page.after])
     assert "0 of 3 stars" in undone
     assert "taken back" in undone
 
@@ -97,7 +98,7 @@ def test_the_browser_keeps_the_most_stars_of_each_level():
     assert kept_after(replace(game, undone=1), {}) is None
     lost = answer(opponents.game_at(LEVELS[1].task, LEVELS[1].seed, opponents.HIDDEN), WalkAway())
     assert kept_after(lost, {}) is None
-    assert ladder.record(KEPT, replace(visit_to(game), game=None), {}, NO_ADDRESS)[KEPT]
+    assert ladder.record(KEPT, Visit(), {}, NO_ADDRESS)[KEPT]
 
 
 @pytest.mark.parametrize("sent", [None, [], "x", {"1": 3}, {"1": "4", "99": "1", "x": "1"}])

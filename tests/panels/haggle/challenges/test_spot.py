@@ -85,7 +85,7 @@ def test_a_recorded_pair_says_so_and_hides_who_is_who_until_the_guess(spot):
         turns = [turn for side in duel.sides for one in side.exchanges()[: duel.shown]
                  for turn in one]  # fmt: skip
         own = [t.action.message for t in turns if t.agent == "buyer"]
-        asked = shown(events.show_words(spot, duel))
+        asked = shown(events.press(spot, "words", duel, None))
         for words in filter(None, own):
             as_sent = json.dumps(str(escape(words)))[1:-1]
             assert as_sent not in sent
@@ -116,7 +116,7 @@ def test_a_guess_reveals_the_sides_counts_and_shows_both_measured_rows(spot, rig
     duel = recorded(spot)[page.duel]
     (trained,) = (i for i in (0, 1) if is_trained(duel.sides[i].policy))
     number = trained if right else 1 - trained
-    updates = events.guess(spot, number, duel, {"right": 3, "guessed": 4})
+    updates = events.press(spot, f"guess:{number}", duel, {"right": 3, "guessed": 4})
     verdict = updates[page.verdict]
     assert verdict.count("Right" if right else "Wrong") == 1
     heard = re.compile('role="status">([^<]*)<')
@@ -133,7 +133,7 @@ def test_a_guess_reveals_the_sides_counts_and_shows_both_measured_rows(spot, rig
         for side in duel.sides
     ]
     assert updates[page.kept] == {"right": 3 + right, "guessed": 5}
-    again = events.guess(spot, number, updates[page.duel], updates[page.kept])
+    again = events.press(spot, f"guess:{number}", updates[page.duel], updates[page.kept])
     assert list(again) == [page.problem]
 
 
@@ -152,7 +152,7 @@ def test_a_number_in_a_reply_that_is_no_move_waits_for_the_guess(spot, models):
     models |= {"mini": Model("my limit is 80808080"), SERVED: Model('{"offer":60}')}
     *_, last = ask(spot, live(spot))
     assert "80808080" not in last[spot.page.columns]
-    told = events.guess(spot, 0, last[spot.page.duel], None)
+    told = events.press(spot, "guess:0", last[spot.page.duel], None)
     assert "writes “my limit is 80808080”, which is no move" in told[spot.page.columns]
 
 
@@ -209,6 +209,6 @@ def test_small_talk_is_answered_by_both_buyers_and_costs_no_ask(spot, text):
 def test_a_memory_without_a_tally_is_none_and_an_event_of_no_pair_ends_in_a_sentence(spot):
     for kept in (None, [], "x", {"right": 2, "guessed": 1}, {"right": True, "guessed": 1}):
         assert tally_of(kept) == (0, 0)
-    gone = (events.show_more(spot, None), events.guess(spot, 0, None, None))
+    gone = [events.press(spot, move, None, None) for move in ("more", "guess:0")]
     for updates in (*gone, *events.ask(spot, SessionGeneration(), "₹5", None)):
         assert "start another one" in updates[spot.page.problem]
