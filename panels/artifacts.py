@@ -272,7 +272,7 @@ def measured(bench: Artifact, of_model: bool) -> list[dict[str, str]]:
         {
             "measured": re.sub(r"^(episodes|steps) a second, ", "", _plain(row.name)),
             "median": count(row.median, row.unit),
-            "95 % within": count(row.p95, row.unit),
+            "95% within": count(row.p95, row.unit),
             "n": row.n,
         }
         for row in bench.data.figures
@@ -304,7 +304,7 @@ def load_rows(data: LoadTest) -> list[dict[str, str]]:
     """How long each action took, by mix and state of the code."""
     return [
         {"visitors": mix.name, "code": mix.state, "action": row.what, "n": f"{row.n:,}",
-         "median, ms": _ms(row.p50_ms), "95 % within, ms": _ms(row.p95_ms),
+         "median, ms": _ms(row.p50_ms), "95% within, ms": _ms(row.p95_ms),
          "refused": f"{row.refused:,}", "failures": f"{row.failures:,}"}
         for mix in data.mixes
         for row in mix.rows

@@ -455,7 +455,7 @@ def answer(judged: Artifact) -> Markup:
     measured = (
         f"In percentage points it wins {points(adapting.difference)} more, n = {adapting.n} paired"
         f" seeds; after the first {judged.data.early_rounds} rounds the difference is larger by"
-        f" {points(learned)}. Whiskers are 95 % bootstrap intervals."
+        f" {points(learned)}. Whiskers are 95% bootstrap intervals."
     )
     shares = (f"{row.win_rate.mean:.0%}" for row in (adapting, control))
     return HTML.learning("Yes" if learned.low > 0 else "Not shown", *shares, measured)
@@ -479,7 +479,7 @@ def played_again(judged: Artifact, advocate: str) -> Iterator[Markup]:
 def advocates_table(judged: Artifact) -> Markup:
     """Every advocate, the hostile ones among them, best first."""
     heads = (
-        "advocate", "n", "rounds won [95 % interval]", "gain over the control", "mean total",
+        "advocate", "n", "rounds won [95% interval]", "gain over the control", "mean total",
         "lies per pitch",
     )  # fmt: skip
     rows = [

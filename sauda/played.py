@@ -398,7 +398,7 @@ class Sample:
 
         On the kind of CPU that recorded them every digit must come out. Elsewhere bf16 is rounded
         in another way and a game may part from the recorded one; there the mean grade must not
-        differ (paired, 95 % interval). The same holds where several kinds of CPU played a model's
+        differ (paired, 95% interval). The same holds where several kinds of CPU played a model's
         games, since an artifact does not say which of them played a game.
         """
         place = f"data.episodes[{self.cell.task!r}][{self.cell.policy!r}]"

@@ -1,4 +1,4 @@
-"""Means with intervals. Intervals are 95 % percentile bootstraps; every one is reproducible."""
+"""Means with intervals. Intervals are 95% percentile bootstraps; every one is reproducible."""
 
 import math
 from collections.abc import Iterable, Mapping, Sequence

@@ -110,7 +110,7 @@ def details(game: Game, evaluation: Artifact, view: View, other: Artifact) -> Ta
         lines.append(line | {"how it ended": ends})
     forms = {less: f"+{metric.form}", moved: f"+{metric.form}"} | FORMS
     name = f"{metric.label}, {short(view.task)}, {SPLITS[view.split].lower()}"
-    caption = f"{name}; 95 % intervals"
+    caption = f"{name}; 95% intervals"
     return Table("numbers", lines, "", metric.form, forms, caption)
 
 

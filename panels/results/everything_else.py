@@ -55,7 +55,7 @@ def criteria(artifact: Artifact, test: str) -> Markup:
         (*heads, *names),
         lines,
         align="lll" + "r" * (published + len(names)),
-        caption=f"{TESTS[test]}: figure, 95 % interval, n; in bold where the target is missed",
+        caption=f"{TESTS[test]}: figure, 95% interval, n; in bold where the target is missed",
     )
 
 

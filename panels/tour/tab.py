@@ -84,7 +84,7 @@ def _build_story() -> None:
     _build(alone.build)
     rows = list(map(describe_run, runs))
     origins = [provenance(run, f"n = {len(run.data.log)} steps") for run in runs]
-    origins.append(provenance(comparison, "95 % bootstrap intervals over games"))
+    origins.append(provenance(comparison, "95% bootstrap intervals over games"))
     prompts = bazaar_prompt.RULES["people"], arena_prompt.RULES["lab"].format(lab="lab_0")
     agree = agreement.within_three + agreement.without_error_equal
     parts = [

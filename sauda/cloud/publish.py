@@ -197,7 +197,7 @@ def write_model(folder: Path, adapter: str, dataset: str) -> None:
 
 def _result(artifact: Artifact, row: Any, dataset: str) -> EvalResultEntry:
     grade, played_by = row.grade, artifact.data.as_json()["models"][row.policy]
-    within = f"n = {row.n}, 95 % interval {grade.low:.3f} to {grade.high:.3f}"
+    within = f"n = {row.n}, 95% interval {grade.low:.3f} to {grade.high:.3f}"
     return EvalResultEntry(
         dataset_id=dataset,
         task_id=task_id(row.task),

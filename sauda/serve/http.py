@@ -126,7 +126,7 @@ class Reply(BaseModel, extra="forbid"):
 
 
 class BoardRow(BaseModel):
-    """A complete entry; `score` is its mean grade, low and high its 95 % interval."""
+    """A complete entry; `score` is its mean grade, low and high its 95% interval."""
 
     entry: str
     agent_name: str

@@ -77,7 +77,7 @@ Row = dict[str, Any]
 
 @cache
 def read_grades(file: str) -> tuple[Row, ...]:
-    """One row per task and policy of an evaluation: n, mean grade with 95 % interval, source."""
+    """One row per task and policy of an evaluation: n, mean grade with 95% interval, source."""
     artifact = load(file)
     made = {name: artifact.made.get(name) for name in ("command", "commit", "created")}
     source = {"file": f"artifacts/{file}", "origin": artifact.origin, **made}
@@ -331,7 +331,7 @@ def legal_actions(
 
 
 def get_results(room: Room, task: TaskName) -> Row:
-    """Measured results of a task: each policy's mean grade on hold-out seeds, with n and 95 %
+    """Measured results of a task: each policy's mean grade on hold-out seeds, with n and 95%
     interval, and the file, command and commit behind it.
     """
     return {"task": task, "results": grades_of(check_task(task))}

@@ -148,7 +148,7 @@ def fault_in(reply: Reply) -> str:
 
 
 def evaluate_checkpoints(run: Run) -> list[dict[str, Any]]:
-    """The mean grade of checkpoints' adapters over a few training games, with its 95 % interval.
+    """The mean grade of checkpoints' adapters over a few training games, with its 95% interval.
 
     Of more than MOST_EVALUATED checkpoints, no more are chosen, evenly spread up to the last. Each
     result is on disk before the next adapter plays, and is not measured again.

@@ -28,11 +28,11 @@ class Record(BaseModel):
 
 
 class Interval(Record):
-    """A mean with its 95 % interval: a percentile bootstrap, or Wilson's for a proportion."""
+    """A mean with its 95% interval: a percentile bootstrap, or Wilson's for a proportion."""
 
     mean: float  # the mean of the sample
-    low: float  # lower end of the 95 % interval
-    high: float  # upper end of the 95 % interval
+    low: float  # lower end of the 95% interval
+    high: float  # upper end of the 95% interval
 
 
 class Metric(Interval):
@@ -41,8 +41,8 @@ class Metric(Interval):
     sd: float  # standard deviation over episodes
     iqm: float  # interquartile mean: the mean of the middle half
     difference: float = None  # mean of this policy less the baseline, paired by seed
-    difference_low: float = None  # lower end of its 95 % interval
-    difference_high: float = None  # upper end of its 95 % interval
+    difference_low: float = None  # lower end of its 95% interval
+    difference_high: float = None  # upper end of its 95% interval
 
     def paired(self) -> Interval | None:
         """The paired difference from the baseline with its interval; None without a baseline."""

@@ -27,7 +27,7 @@ class Language(Record):
 
 
 class SellerCell(Record):
-    """One side's figure for a criterion, with its 95 % interval."""
+    """One side's figure for a criterion, with its 95% interval."""
 
     n: int  # sample size
     of: str  # what `n` counts
