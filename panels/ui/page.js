@@ -27,29 +27,20 @@ document.addEventListener("keydown", (event) => {
 });
 
 // Text is read out in its own language: what is mostly in Devanagari is Hindi.
-(() => {
-  const count = (text, letters) => text.match(letters)?.length ?? 0;
-  const tell = (text) => {
-    const of = text.parentElement;
-    if (!of || of.closest("script, style")) return;
-    const own = [...of.childNodes].filter((node) => node.nodeType === Node.TEXT_NODE).map((node) => node.data).join("");
-    const hindi = count(own, /[\u0900-\u097f]/g), latin = count(own, /[a-z]/gi);
-    if (hindi > latin) { if (of.getAttribute("lang") !== "hi") of.setAttribute("lang", "hi"); }
-    else if (latin && of.getAttribute("lang") === "hi") of.removeAttribute("lang");
-  };
-  const look = (node) => {
-    if (node.nodeType === Node.TEXT_NODE) return tell(node);
-    const texts = document.createTreeWalker(node, NodeFilter.SHOW_TEXT);
-    while (texts.nextNode()) tell(texts.currentNode);
-  };
-  new MutationObserver((changes) => {
-    for (const { type, target, addedNodes } of changes) {
-      if (type === "attributes") [...target.childNodes].filter((node) => node.nodeType === Node.TEXT_NODE).forEach(tell);
-      else if (type === "characterData") tell(target);
-      else addedNodes.forEach(look);
-    }
-  }).observe(document, { childList: true, characterData: true, subtree: true, attributeFilter: ["lang"] });
-})();
+function setLanguage(element) {
+  const texts = [...element.childNodes].filter((node) => node.nodeType === Node.TEXT_NODE);
+  const count = (letters) => texts.map((text) => text.data).join("").match(letters)?.length ?? 0;
+  const hindi = count(/[\u0900-\u097f]/g), latin = count(/[a-z]/gi), is = element.getAttribute("lang");
+  if (hindi > latin && is !== "hi") element.setAttribute("lang", "hi");
+  else if (latin && latin >= hindi && is === "hi") element.removeAttribute("lang");
+}
+new MutationObserver((changes) => {
+  for (const { target, addedNodes } of changes) {
+    setLanguage(target.nodeType === Node.TEXT_NODE ? target.parentElement ?? document.body : target);
+    for (const node of addedNodes)
+      if (node.nodeType === Node.ELEMENT_NODE) [node, ...node.querySelectorAll("*")].forEach(setLanguage);
+  }
+}).observe(document.documentElement, { childList: true, characterData: true, subtree: true, attributeFilter: ["lang"] });
 
 // Opening a folded part closes the one that is open beside it.
 document.addEventListener("click", (event) => {
