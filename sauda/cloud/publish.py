@@ -51,7 +51,10 @@ def task_id(name: str) -> str:
 
 
 def write_dataset(folder: Path, space: str, seeds: int) -> None:
-    """Write the data set: `seeds` games of each task and split, and the Space that serves them."""
+    """Write the data set with `seeds` games of each task and split.
+
+    `space` is the Space that serves the games, "" where there is none.
+    """
     import pandas as pd
 
     games: dict[str, list[Any]] = defaultdict(list)
@@ -74,6 +77,7 @@ def write_dataset(folder: Path, space: str, seeds: int) -> None:
 
 @cache
 def _hashes(task: str) -> tuple[str, str, str]:
+    """The fingerprints of a task's rules, opponents and prompt."""
     return of_rules(TASKS[task]), of_opponents(TASKS[task]), of_prompt(TASKS[task])
 
 
@@ -105,6 +109,7 @@ def _games_in(artifact: Artifact) -> Iterator[Any]:
 
 
 def _environment(space: str) -> dict[str, Any]:
+    """The tasks as the Hub and trainers read them."""
     served = {"manifest": "openenv.yaml", "mode": "space", "space_id": space}
     frameworks = {"verifiers": {"min_version": ">=0.4", "adapter": "sauda_games.SaudaTaskset"}}
     frameworks |= {"openenv": served} if space else {}
@@ -114,6 +119,7 @@ def _environment(space: str) -> dict[str, Any]:
 
 
 def _benchmark() -> dict[str, Any]:
+    """The tasks of the leaderboard as a benchmark."""
     about = "Haggling in a bazaar and trade of GPU time. The score is the mean grade, at most 1."
     tasks = [{"id": task_id(name), "config": "tasks", "split": "holdout"} for name in RANKED]
     row = {"name": "Sauda", "description": about, "evaluation_framework": "inspect-ai"}
@@ -124,7 +130,10 @@ def _benchmark() -> dict[str, Any]:
 
 
 def write_logs(folder: Path) -> None:
-    """Write a static Space: Inspect's viewer of the compared games, and of some whole ones."""
+    """Write a static Space: Inspect's viewer of all games of the comparisons and some whole ones.
+
+    Raises NoEnvironment where the package index does not give inspect-ai.
+    """
     logs = [log for artifact in map(load, COMPARED) for log in _logs_of(artifact)]
     logs += _logs_of_whole_games()
     script = Path(__file__).with_name("inspect_logs.py")
@@ -176,7 +185,10 @@ def _log(
 
 
 def write_model(folder: Path, adapter: str, dataset: str) -> None:
-    """Write an adapter of ours with its card and its results at the benchmark `dataset`."""
+    """Write an adapter of ours with its card and its results at the benchmark `dataset`.
+
+    Raises ValueError where there is no such adapter, or no row of it on record.
+    """
     known = sorted(file.parent.name for file in ADAPTERS.glob(f"*/{TRAINED}"))
     if adapter not in known:
         raise ValueError(f"no adapter {adapter!r}; adapters are {', '.join(known)}")
@@ -196,6 +208,7 @@ def write_model(folder: Path, adapter: str, dataset: str) -> None:
 
 
 def _result(artifact: Artifact, row: Any, dataset: str) -> EvalResultEntry:
+    """A mean grade as the Hub reads it."""
     grade, played_by = row.grade, artifact.data.as_json()["models"][row.policy]
     within = f"n = {row.n}, 95% interval {grade.low:.3f} to {grade.high:.3f}"
     return EvalResultEntry(

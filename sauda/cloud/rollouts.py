@@ -117,6 +117,7 @@ class Rollouts:
 
     @property
     def cell(self) -> Cell:
+        """What is played, by name."""
         return Cell(self.task, self.player or self.model)
 
     def identity(self, cell: Cell) -> Any:

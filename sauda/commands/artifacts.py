@@ -22,6 +22,7 @@ DOCUMENTS = tuple(REPOSITORY / name for name in ("README.md", "docs/results.md",
 
 
 def add(commands: Any) -> None:
+    """Add these commands to those of `python -m sauda`."""
     add_command(commands, "readme", readme)
     parser = add_command(commands, "verify", verify)
     parser.add_argument(
@@ -57,6 +58,7 @@ def verify(options: argparse.Namespace) -> int:
 
 
 def _verify(file: str) -> bool:
+    """Whether one file has no faults, which are printed."""
     from sauda.experiments.verify import verify as check
 
     start = time.monotonic()
@@ -104,6 +106,7 @@ def leaderboard(options: argparse.Namespace) -> int:
 
 
 def readme(options: argparse.Namespace) -> int:
+    """Write the tables anew and print which document changed."""
     for path in DOCUMENTS:
         before = path.read_text(encoding="utf-8")
         if (after := fill(before)) != before:

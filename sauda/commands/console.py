@@ -28,11 +28,13 @@ def add_command(
 
 
 def save_measured(file: str, config: Mapping[str, Any], data: Mapping[str, Any]) -> None:
+    """Save a measured artifact and print its path."""
     save(file, config, data)
     print(f"wrote artifacts/{file}")
 
 
 def print_tables(data: Mapping[str, Any]) -> None:
+    """Print the tables of a result."""
     print("\n".join(lines(rows_in(data))))
 
 
@@ -58,6 +60,7 @@ def mean_with_interval(figures: Mapping[str, float] | None) -> str:
 
 
 def add_engine_options(parser: argparse.ArgumentParser) -> None:
+    """Add `--engine`, `--workers` and `--address`."""
     about = "processes here, or a Ray cluster"
     parser.add_argument("--engine", choices=("process", "ray"), default="process", help=about)
     parser.add_argument("--workers", type=int, default=2, help="processes, or CPUs of a local Ray")

@@ -88,6 +88,7 @@ def play(options: argparse.Namespace) -> int:
 
 
 def add_table_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options that say what is evaluated."""
     parser.add_argument(
         "--family", default="classic", choices=FAMILIES, help="tasks, if none named"
     )
@@ -137,6 +138,7 @@ def play_shard(spec: Any, options: argparse.Namespace, store: Any) -> None:
 
 
 def check_shard(shard: int, shards: int) -> None:
+    """Raise ValueError unless there is such a shard of so many."""
     if not 1 <= shard <= shards:
         raise ValueError(f"shards are numbered from 1 to {shards}; there is no {shard}")
 
@@ -170,7 +172,10 @@ def scripts_for(tasks: Sequence[str]) -> tuple[str, ...]:
 
 
 def file_of(spec: Any, out: str | None) -> str:
-    """`out`, by default the file of a whole table; ValueError where this one may not stand."""
+    """`out`, by default the file of a whole table; ValueError where the evaluation may not stand.
+
+    A registered file takes only the whole table that its name says.
+    """
     arena, family = bool(spec.game().others), whole_family(spec)
     example = "evaluation/arena-NAME.json" if arena else "evaluation/NAME.json"
     whole = f"evaluation/{family}-{spec.split}.json" if family else None

@@ -12,6 +12,7 @@ LOADS_WITHIN = 600.0  # seconds
 
 
 def add(commands: Any) -> None:
+    """Add these commands to those of `python -m sauda`."""
     parser = add_command(commands, "serve-model", serve_model)
     parser.add_argument("models", nargs="*", default=["sauda-mini"], metavar="NAME")
     parser.add_argument("--host", default="127.0.0.1", help="another one lets others ask as well")

@@ -112,6 +112,7 @@ def options_of(settings: Any) -> type:
 
 
 def train_stage(stage: str, arguments: Sequence[str]) -> int:
+    """Run a stage of a language model and print its figures."""
     settings, place = read_settings(stage, arguments)
     data = import_module(f"sauda.train.{stage}").train(settings, place.out, place.resume)
     accepted, last = data["acceptance"], data["log"][-1]
@@ -137,6 +138,7 @@ def figures_of(data: Mapping[str, Any]) -> str:
 
 
 def selector() -> int:
+    """Train the selector, save its run and print what it ended on."""
     from sauda.train.selector import SelectorSettings, select
 
     settings = SelectorSettings()
@@ -159,7 +161,10 @@ def weights(options: argparse.Namespace) -> None:
 
 
 def examples(options: argparse.Namespace) -> int:
-    """Print what is used and what is left out, and write the examples."""
+    """Print what is used and what is left out, and write the examples.
+
+    Raises ValueError where nothing is used and where the file cannot be written.
+    """
     from sauda.language.acts import examples as run
 
     loaded = load_dialogues(options.source or "", options.data, options.hub or "")
@@ -183,7 +188,10 @@ def examples(options: argparse.Namespace) -> int:
 
 
 def acts(options: argparse.Namespace) -> int:
-    """Save how well acts are read, or compare it with the artifact: 1 where it differs."""
+    """Save how well acts are read, or compare it with the artifact: 1 where it differs.
+
+    Dialogues in which one side has no words are used: their acts are read as well.
+    """
     from sauda.experiments.reading import acts as measure
 
     return measure_dialogues(options, measure)

@@ -115,7 +115,10 @@ _MARKED = re.compile(r"[₹]|\b(?:rupees?|inr|rs|bucks?)\b", re.IGNORECASE)
 
 
 def as_rupees(text: str, currency: str) -> str:
-    """`text` with the signs of `currency` replaced by those of rupees, at the same positions."""
+    """`text` with the signs of `currency` replaced by those of rupees, at the same positions.
+
+    Raises ValueError for a currency that is not in IN_RUPEES.
+    """
     if currency not in IN_RUPEES:
         raise ValueError(f"no currency {currency!r}; currencies are {', '.join(IN_RUPEES)}")
     signs = IN_RUPEES[currency]
@@ -155,7 +158,10 @@ _NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?")
 
 
 def parse_act(text: str, context: Context) -> Act:
-    """The act of `text`, said in `context`; its price is in the context's currency."""
+    """The act of `text`, said in `context`; its price is in the context's currency.
+
+    Raises ValueError for a currency whose amounts nobody reads.
+    """
     prices: Sequence[float] = ()
     if context.list_price is not None and context.has_buttons:
         prices = _item_prices(text, context)
@@ -243,7 +249,10 @@ def _denies(words: Sequence[str]) -> bool:
 
 
 def _closing_act(text: str, context: Context) -> Act | None:
-    """The act that ends a game by words; None where the words do not."""
+    """The act that ends a game by words; None where the words do not.
+
+    Words of agreement that deny, or name another price or another currency, accept nothing.
+    """
     rupees = as_rupees(text, context.currency)
     named = {mention.amount for mention in money.prices(rupees)}
     if LEAVES.search(text) and not named:
@@ -313,7 +322,10 @@ def context_of(table: Table, agent: str, has_buttons: bool = False) -> Context:
 
 
 def act_of(action: Action, context: Context) -> Act:
-    """The act of a move that is made in `context`; agreement and refusal come before a button."""
+    """The act of a move that is made in `context`; agreement and refusal come before a button.
+
+    Raises IllegalAction for what is no move.
+    """
     if isinstance(action, Offer):
         return Act(price_intent(action.price, context), action.price)
     if isinstance(action, Accept):
@@ -324,7 +336,10 @@ def act_of(action: Action, context: Context) -> Act:
 
 
 def move_of(act: Act, message: str = "") -> Action:
-    """The move that an act makes in a game without buttons, with its words."""
+    """The move that an act makes in a game without buttons, with its words.
+
+    Raises IllegalAction for an act that makes none, such as a question.
+    """
     if act.intent in ("accept", "agree"):
         return Accept(message)
     if act.intent in ("reject", "quit"):
@@ -529,7 +544,10 @@ def view(dialogue: Dialogue, side: str) -> View:
 
 
 def sides_of(role: str, agents: Sequence[str] = SELLING) -> tuple[str, ...]:
-    """The agents whose turns a role says: its own, or both of a generalist; else ValueError."""
+    """The agents whose turns a role says: its own, or both of a generalist.
+
+    Raises ValueError for another role.
+    """
     roles = {agent: (agent,) for agent in agents} | {GENERALIST: tuple(agents)}
     if role not in roles:
         raise ValueError(f"no role {role!r}; roles are {', '.join(roles)}")

@@ -105,7 +105,10 @@ RUPEES = re.compile(r"₹(?:\d[\d,]*)?\d")
 
 @cache
 def translate_phrases(line: str, language: str) -> str:
-    """The line with each sentence of the corpus in `language`, by its meaning; the rest stays."""
+    """The line with each sentence of the corpus as one of the same meaning in `language`.
+
+    The rest stays.
+    """
     spoken = corpus_language(line)
     if spoken in ("", language):
         return line

@@ -41,7 +41,10 @@ class Word(NamedTuple):
 
 
 def words(text: str) -> list[Word]:
-    """The words of `text` between two empty marks; "don't" is one, and so is "saat sau"."""
+    """The words of `text`, with an empty mark at either end.
+
+    "don't" is one word, "saat sau" one number.
+    """
     line = tokenize(text)
     cut = [Word("", 0, 0, "mark")]
     i = 1
@@ -145,7 +148,10 @@ def _element(place: str, spelled: bool) -> Element:
 
 
 def match(line: Sequence[Word], i: int, places: Sequence[Place], step: int = 1) -> int | None:
-    """The word past the `places` that stand from word `i` on, going by `step`; None if none do."""
+    """The word past the `places` that stand from word `i` on, going by `step`; None if none do.
+
+    A number takes the currency behind it with it.
+    """
     if not places:
         return i
     place, rest = places[0], places[1:]
@@ -178,6 +184,7 @@ class Phrase(NamedTuple):
 
     @property
     def kind(self) -> str:
+        """The first cell of its row."""
         return next(iter(self.cells.values()))
 
     def holds(self, words: frozenset[str]) -> bool:
@@ -239,6 +246,7 @@ class PhraseTable:
             self._by_start[start].append(phrase)
 
     def row(self, kind: str) -> int:
+        """The first row of a kind."""
         return next(number for number, row in enumerate(self.rows) if row["kind"] == kind)
 
     def whole(self, text: str) -> Iterator[tuple[int, str]]:

@@ -253,7 +253,10 @@ def read_heard(text: str, seen: Table, agent: str) -> Reading:
 
 
 def small_talk(text: str, seen: Table, agent: str) -> str:
-    """The kind of answer, a key of ANSWERS, of `agent` to a `text` without an acceptable price."""
+    """The kind of answer that `agent` gives at `seen` to a `text` that names no acceptable price.
+
+    It is a key of ANSWERS.
+    """
     if relative(text):
         return "change"
     own_prices, _ = prices_of(seen, agent)

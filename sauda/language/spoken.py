@@ -219,7 +219,10 @@ def from_lines(decided: Decided, seed: int) -> str:
 
 @lru_cache(maxsize=2048)  # a chat is put together anew at each move
 def announce(action: Offer | Accept | WalkAway) -> str:
-    """The message of a move that has one, an offer's price before words that name none."""
+    """The message of a move that has one, an offer's price before words that name none.
+
+    The price of another shop is not the offer's.
+    """
     _, outside = ear.act_in(action.message)
     named = {mention.amount for mention in money.prices(action.message)}
     if isinstance(action, Offer) and named <= {outside} - {action.price}:
@@ -307,10 +310,17 @@ def _is_in(sentence: str, language: str) -> bool:
 
 
 def chat_line(decided: Decided, seed: int) -> str:
-    """One of CHAT_LINES for the situation, reactions first; where all were said, the oldest."""
+    """One of CHAT_LINES for the situation that was not said yet, reactions first.
+
+    Where all were said, the one that was said longest ago.
+    """
     keys = chat_situations(decided.seen, decided.agent, decided.action, decided.heard)
     lines = CHAT_LINES[decided.language][decided.agent]
-    groups = [lines[key] for key in (keys if decided.reacts else keys[-1:])]
+    return _choose(decided, [lines[key] for key in (keys if decided.reacts else keys[-1:])], seed)
+
+
+def _choose(decided: Decided, groups: Sequence[Sequence[str]], seed: int) -> str:
+    """A line of the first of `groups` with a fresh one that fits, else the last's oldest; or ""."""
     line = _fresh(decided, groups, seed)
     if not line:
         places = {part: i for i, text in enumerate(decided.said) for part in _parts(text)}
@@ -346,7 +356,10 @@ def repeats(text: str, lines_before: Sequence[str]) -> bool:
 
 
 def _own_sentences(words: str, decided: Decided) -> str:
-    """`words` in the chat's language without what was said before or promises; "" for nothing."""
+    """`words` in the chat's language without the sentences that were said before or promise.
+
+    Empty where what is left does not say the move.
+    """
     sentences = in_language(words, decided.language)
     opens = decided.agent == "seller" and not decided.said  # its first words are heard as they are
     binds = isinstance(decided.action, Offer) and not opens and not is_last(decided.seen)

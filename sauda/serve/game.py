@@ -182,7 +182,10 @@ class ServedGame(LearnerGame):
 def start(
     task_name: str, seed: int | None, episode_id: str, now: float, is_entered: bool = False
 ) -> ServedGame:
-    """A fresh episode up to the learner's first move; without a `seed`, of one nobody knows."""
+    """A fresh episode up to the learner's first move; without a `seed`, of one nobody knows.
+
+    Raises ValueError for an unknown task.
+    """
     task = env.get_task(task_name)
     play = env.begin(task, draw_seed() if seed is None else seed)
     play = env.advance(task, task.opponents, play)
@@ -253,6 +256,7 @@ class TaskCard(BaseModel):
 
 
 def task_cards() -> dict[str, TaskCard]:
+    """Every task of both games by name."""
     return {
         task.name: TaskCard(
             game=game_of(task).name,
@@ -266,6 +270,7 @@ def task_cards() -> dict[str, TaskCard]:
 
 
 def seeds_of(split: Any) -> range:
+    """The seeds of a split; UnknownSplit naming the splits there are."""
     if not isinstance(split, str) or split not in SPLITS:
         raise UnknownSplit(f"a split is one of {', '.join(SPLITS)}, not {split!r:.40}")
     return SPLITS[split]

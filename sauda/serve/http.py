@@ -385,6 +385,7 @@ def _add_leaderboard(app: FastAPI) -> None:
 
 
 def row_of(entry: boards.Entry) -> BoardRow:
+    """The row of a complete entry."""
     return BoardRow(
         entry=entry.id,
         agent_name=entry.name,

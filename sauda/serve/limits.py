@@ -114,18 +114,21 @@ class Limiter:
 
     @property
     def total(self) -> int:
+        """How many are held in all."""
         with self._lock:
             self._give_back_due()
             return self._held.total()
 
     def count(self, address: str) -> int:
+        """How many `address` holds."""
         with self._lock:
             self._give_back_due()
             return self._held[address]
 
     def take(self, address: str, is_exempt: bool = False) -> bool:
-        """Count one more for `address` if there is room, else return False; an exempt one has only
-        the limit in all.
+        """Count one more for `address` if it has room; whether it had.
+
+        Where it is exempt only `in_all` counts.
         """
         with self._lock:
             is_free = is_exempt or self.count(address) < self.of_address
@@ -206,6 +209,7 @@ class Kept(Generic[Content]):
 
     @property
     def moved(self) -> bool:
+        """Whether its player has made a move."""
         return self.content.moved
 
 
@@ -232,6 +236,7 @@ class Episodes(Generic[Content]):
         return len(self._kept)
 
     def keep(self, key: Hashable, address: str, content: Content) -> None:
+        """Keep a new episode of `address`."""
         with self._lock:
             self._kept[key] = Kept(content, address, self._clock())
             self._make_room()

@@ -77,7 +77,10 @@ Row = dict[str, Any]
 
 @cache
 def read_grades(file: str) -> tuple[Row, ...]:
-    """One row per task and policy of an evaluation: n, mean grade with 95% interval, source."""
+    """One row per task and policy of an evaluation: n, mean grade with 95% interval, source.
+
+    Raises ArtifactError.
+    """
     artifact = load(file)
     made = {name: artifact.made.get(name) for name in ("command", "commit", "created")}
     source = {"file": f"artifacts/{file}", "origin": artifact.origin, **made}
@@ -166,6 +169,7 @@ def view(game: served.ServedGame) -> Row:
 
 
 def is_arena(game: served.ServedGame) -> bool:
+    """Whether a game is one of the GPU arena."""
     return game_of(game.task_name).name == "arena"
 
 
@@ -393,7 +397,10 @@ def app_page() -> str:
 
 
 def words_in(language: str, game: Row) -> Row:
-    """A bazaar's item in a caller's language and its drawing, and a gloss of each move's words."""
+    """A bazaar's item in a caller's language and its drawing, and a gloss of each move's words.
+
+    A gloss follows from the public words alone; it is "" where they need none.
+    """
     item, moves = game["bazaar"]["item"], game["bazaar"]["moves"]
     words = ["" if move["agent"] == game["seat"] else move["message"] for move in moves]
     return {
@@ -465,6 +472,7 @@ class McpServer:
         return [each for each in DESCRIBED if chosen is None or each.name in chosen.split(",")]
 
     async def _list_views(self) -> list[Resource]:
+        """The views that a client with MCP Apps may draw."""
         names = {TABLE: "The bazaar's table", ARENA: "The GPU arena's market"}
         return [Resource(uri=AnyUrl(uri), name=names[uri], mimeType=APP) for uri in names]
 
@@ -496,14 +504,20 @@ def answer(row: Row) -> CallToolResult:
 
 
 async def tool_schemas(request: Request) -> Response:
-    """The tools as Gradio's own server would list them, for its page on the API and for the Hub."""
+    """The tools as Gradio's own server would list them: for its page on the API, and for the Hub.
+
+    Both ask for this list without speaking MCP.
+    """
     meta = {"file_data_present": False, "mcp_type": "tool"}
     parts = {"name", "description", "inputSchema"}
     return JSONResponse([each.model_dump(include=parts) | {"meta": meta} for each in DESCRIBED])
 
 
 def prepare_call(name: str, arguments: Mapping[str, Any], room: Room) -> Callable[[], Row]:
-    """The call of a tool for the caller in `room`, still to be made; Refused where none fits."""
+    """The call of a tool for the caller in `room`, still to be made.
+
+    Raises Refused where there is no such tool or its arguments do not fit.
+    """
     tool = TOOLS.get(name)
     if tool is None:
         raise Refused(404, f"There is no tool of that name; tools are {', '.join(TOOLS)}.")

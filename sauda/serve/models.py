@@ -81,6 +81,7 @@ class Chat(BaseModel, extra="forbid"):
 
 
 def models_app(service: ReplyService, names: Sequence[str]) -> FastAPI:
+    """The app that serves these models of `service`."""
     app = FastAPI(title="Sauda's models", description=__doc__, redoc_url=None)
     app.add_middleware(  # a page of any site may ask, since there is nothing here but replies
         CORSMiddleware, allow_origins=["*"], allow_methods=["*"], allow_headers=["*"],
@@ -119,6 +120,7 @@ def models_app(service: ReplyService, names: Sequence[str]) -> FastAPI:
     @app.exception_handler(Refused)
     @app.exception_handler(ReplyError)
     def refuse(request: Request, error: Refused | ReplyError) -> JSONResponse:
+        """An error as OpenAI's clients read it."""
         headers = {"Retry-After": f"{error.seconds:.0f}"} if hasattr(error, "seconds") else {}
         return JSONResponse(*fault(error), headers)
 
@@ -193,6 +195,7 @@ def answer(
 
 
 def usage_of(reply: Reply) -> dict[str, int]:
+    """How many tokens were read and written."""
     read, written = reply.prompt_tokens, reply.tokens
     return {"prompt_tokens": read, "completion_tokens": written, "total_tokens": read + written}
 

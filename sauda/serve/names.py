@@ -91,7 +91,10 @@ def word_runs(name: str) -> Iterator[str]:
 
 
 def latin(text: str) -> str:
-    """A text with plain letters of Latin, and without marks but those that nobody overlooks."""
+    """A text without marks, but for those that nobody overlooks, each letter of Latin a plain one.
+
+    A letter that no plain one is like stays as it is.
+    """
     for parts, letter in VOWELS.items():
         text = text.replace(parts, letter)
     return "".join(map(_plain, filter(_is_drawn, unicodedata.normalize("NFKD", text))))

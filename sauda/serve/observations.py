@@ -185,6 +185,7 @@ def observation_of(game: ServedGame) -> SaudaObservation:
 
 
 def bazaar_view(obs: BazaarObservation) -> BazaarView:
+    """The seat's view of the table."""
     table = obs.table
     moves = [
         {"price": None, "extras": [], "message": ""}
@@ -207,6 +208,7 @@ def bazaar_view(obs: BazaarObservation) -> BazaarView:
 
 
 def arena_view(obs: arena.Observation) -> ArenaView:
+    """The lab's view of the market."""
     market, lab = obs.market, {name: getattr(obs.own, name) for name in ArenaOwn.__annotations__}
     return {
         **{name: getattr(market, name) for name in ARENA_PLAIN},
@@ -227,10 +229,12 @@ def record(value: Any) -> dict[str, Any]:
 
 
 def records(tuples: Any) -> list[dict[str, Any]]:
+    """Named tuples as dictionaries."""
     return [each._asdict() for each in tuples]
 
 
 def outcome_of(game: ServedGame) -> Outcome:
+    """How a finished game ended."""
     task = game.task
     return {
         "end": str(game.end),

@@ -107,13 +107,16 @@ class SaudaEnvironment(Environment[SaudaAction, seen.SaudaObservation, seen.Saud
 
     @property
     def moved(self) -> bool:
+        """Whether a move was made in the episode."""
         return self._game is not None and self._game.moved
 
     @property
     def state(self) -> seen.SaudaState:
+        """The public state of the episode."""
         return seen.state_of(self._game)
 
     def get_metadata(self) -> EnvironmentMetadata:
+        """Name, description and version."""
         return EnvironmentMetadata(name=games.NAME, description=games.ABOUT, version=games.VERSION)
 
     def list_splits(self) -> list[dict[str, str]]:
@@ -275,7 +278,7 @@ class Session:
         await self.leave_place()
 
     async def leave_place(self) -> None:
-        """Give up the place at the gate."""
+        """Give up the place at the gate, if there is one."""
         await self._place.aclose()
 
     async def refuse(self, sentence: str) -> None:

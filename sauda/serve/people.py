@@ -41,7 +41,10 @@ def next_bargain(board: Board, token: str) -> tuple[Place, Game]:
 
 
 def record_moves(board: Board, token: str, game: Game) -> None:
-    """Store the moves of `game` that its entry does not hold yet; ValueError for another game."""
+    """Store the moves of `game` that the entry of `token` does not hold yet.
+
+    Raises ValueError, a sentence, where the game is not the entry's next one or its time is over.
+    """
     place = board.next_game(token)
     if place.seed != game.play.seed:
         raise ValueError("another tab has gone on with these games; open the page again")

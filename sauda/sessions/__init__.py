@@ -27,8 +27,10 @@ class LearnerGame:
 
     @property
     def moved(self) -> bool:
+        """Whether the learner has made a move."""
         return any(turn.agent == self.task.learner for turn in self.play.turns)
 
     @property
     def observation(self) -> Any:
+        """What the learner sees."""
         return self.task.env.observe(self.play.state, self.task.learner)

@@ -43,6 +43,7 @@ class ArenaGame(LearnerGame):
 
     @property
     def by_hand(self) -> int:
+        """How many steps a visitor chose."""
         return self.movers.count(YOU)
 
     @property
@@ -115,7 +116,10 @@ def step(game: ArenaGame, name: str, policy: Policy | None = None) -> ArenaGame:
 
 
 def play_out(game: ArenaGame, name: str) -> ArenaGame:
-    """The game after a script made every move that is left: all other labs have gone."""
+    """The game after the script called `name` made every move that is left.
+
+    For a game that all other labs have left: nobody answers any more.
+    """
     while not game.over:
         game = step(game, name)
     return game

@@ -92,6 +92,7 @@ class Game(LearnerGame):
 
     @property
     def you(self) -> str:
+        """The visitor's seat."""
         return self.task.learner
 
     @property
@@ -112,7 +113,10 @@ class Game(LearnerGame):
 
 
 def start(task_name: str, opponent: str, seed: int) -> Game:
-    """A fresh game, played up to the visitor's first move or the language model's."""
+    """A fresh game, played up to the visitor's first move or the language model's.
+
+    Raises ValueError on an unknown name, or a language model in a seat it cannot take.
+    """
     return _advance(Game(task_name, opponent, begin(_task_against(task_name, opponent), seed)))
 
 
@@ -247,6 +251,7 @@ def before_unanswered(game: Game) -> Game:
 
 
 def as_episode(game: Game) -> Episode:
+    """The finished game as an episode."""
     return episode(game.task, game.play)
 
 
@@ -284,6 +289,7 @@ def rank(rows: Sequence[Standing]) -> tuple[int, bool]:
 
 
 def stand(name: str, task: Task, played: Episode, visitor: bool = False) -> Standing:
+    """How one episode came out for the learner."""
     won = shares(played.final, task.learner)
     past = played.final.table.past
     prices = [deal.price for deal in past if task.learner in ("seller", deal.buyer)]

@@ -35,6 +35,7 @@ def believe_at(task_name: str, obs: Observation) -> AnyBelief:
 
 
 def outlook(task_name: str, belief: AnyBelief, obs: Observation, offer: Offer) -> Outlook:
+    """What follows `offer` at once."""
     first = not (obs.table.asks if obs.agent == "seller" else obs.table.bids)
     if isinstance(belief, Belief):
         market = customers if task_name == CUSTOMERS else people
@@ -61,7 +62,10 @@ def can_leave(game: Game) -> bool:
 
 
 def chance_to_leave(game: Game) -> float:
-    """The chance that the seller of a running game leaves after one more bid that does not rise."""
+    """The chance that the seller of a running game leaves after one more bid that does not rise.
+
+    Raises ValueError for a game whose rule is not known.
+    """
     if not can_leave(game):
         raise ValueError(f"sellers leave by a known rule in {TASK}, not in {game.task_name}")
     belief = believe(game.observation)
@@ -77,7 +81,10 @@ def _mean_hazard(belief: Belief, course: rules.Course, first: bool) -> float:
 
 
 def last_walk(game: Game) -> tuple[str, float] | None:
-    """Why the seller left and how often it would after such a bid; None where it did not leave."""
+    """Why the seller left, "patience", "rival" or "talk", and how often it would after such a bid.
+
+    None where it did not leave.
+    """
     last = game.play.turns[-1] if game.play.turns else None
     if not (can_leave(game) and last and last.agent == "seller"):
         return None

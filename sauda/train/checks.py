@@ -13,15 +13,32 @@ from typing import Any
 
 import numpy as np
 
-from env import Accept, IllegalAction, Offer, WalkAway, arena, episode, get_task
+from env import (
+    Accept,
+    IllegalAction,
+    Offer,
+    Task,
+    WalkAway,
+    arena,
+    episode,
+    get_task,
+)
 from env.bazaar.prompt import percent_of
 from sauda.games import GAMES
 from sauda.games.transcript import to_json
 from sauda.llm.model import Model
-from sauda.llm.turn import ModelGame, PlayerSpec, PromptSeat, new_game, play_games
+from sauda.llm.turn import (
+    ModelGame,
+    PlayerSpec,
+    PromptSeat,
+    new_game,
+    play_games,
+)
 from sauda.llm.types import Messages, Reply
 from sauda.records.seeds import PLAYED, SPLITS
-from sauda.records.store import read_lines
+from sauda.records.store import (
+    read_lines,
+)
 from sauda.statistics import mean_interval
 from sauda.train import people_rows, teacher_rows
 from sauda.train.common import Run, append, checkpoints_in
@@ -53,6 +70,11 @@ def kind_of(settings: Any) -> str:
     """What a stage is checked by, its game or itself: a key of EVAL_TASKS."""
     is_buyer = settings.game == "bazaar"
     return settings.stage if is_buyer and settings.stage in EVAL_TASKS else settings.game
+
+
+def eval_task(kind: str) -> Task:
+    """What checkpoints of a kind of stage play; where any words count, in sentences not learnt."""
+    return people_rows.task_of(EVAL_TASKS[kind], "development")
 
 
 def acceptance(
@@ -156,7 +178,6 @@ def evaluate_checkpoints(run: Run) -> list[dict[str, Any]]:
     kind, games = kind_of(run.settings), run.settings.eval_games
     if not games:
         return []
-    task = people_rows.task_of(EVAL_TASKS[kind], "development")  # in sentences that are not learnt
     file = run.folder / "checkpoint_evaluations.jsonl"
     results = {row["step"]: row for row in read_lines(file)}
     checkpoints = checkpoints_in(run.folder)
@@ -164,7 +185,7 @@ def evaluate_checkpoints(run: Run) -> list[dict[str, Any]]:
     for step in (step for step in chosen if step not in results):
         print(f"playing {games} games with the adapter of step {step}", flush=True)
         player = PlayerSpec(load_served(checkpoints[step], run.base, run.settings.threads))
-        played = [new_game(task, seed) for seed in PLAYED[:games]]
+        played = [new_game(eval_task(kind), seed) for seed in PLAYED[:games]]
         play_games(played, player)
         mean, low, high = mean_interval(np.array([each.grade for each in played]))
         results[step] = {"step": step, "n": games, "reward": mean, "low": low, "high": high}

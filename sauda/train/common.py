@@ -129,6 +129,7 @@ class PlayerSettings(StageSettings):
 
     @property
     def sampling(self) -> Sampling:
+        """How the learner's replies are sampled."""
         return Sampling(self.temperature, top_p=1.0, max_new_tokens=self.max_new_tokens)
 
 
@@ -163,7 +164,10 @@ class Run:
 
 
 def start_run(settings: StageSettings, folder: Path | None, resume: bool) -> Run:
-    """A new run in a folder, or the one that is there, to resume; its base is found or made."""
+    """A new run in a folder, or the one that is there, to resume; its base is found or made.
+
+    Raises Stopped, CannotLoad or NoWeights with the reason.
+    """
     import torch
 
     folder = folder or RUNS / settings.name
@@ -186,7 +190,12 @@ def start_run(settings: StageSettings, folder: Path | None, resume: bool) -> Run
 
 
 def keep_settings(folder: Path, settings: Mapping[str, Any], resume: bool) -> None:
-    """Write the settings of a new run, or compare them with those of the run that is resumed."""
+    """Write the settings of a new run, or compare them with those of the run that is resumed.
+
+    Raises Stopped where a new run would overwrite one or learn from rows that one with other
+    settings made, or where the run to resume is missing or has other settings, and DamagedFile
+    where its settings cannot be read.
+    """
     file = folder / SETTINGS_FILE
     now = json.loads(json.dumps(settings))
     before = read_object(file) if file.exists() else now
@@ -209,7 +218,10 @@ def keep_settings(folder: Path, settings: Mapping[str, Any], resume: bool) -> No
 
 
 def named_object(name: str) -> Any:
-    """What "module:function" names: a teacher or a reward of the user's own; ValueError if none."""
+    """What "module:function" names: a teacher or a reward of the user's own.
+
+    Raises ValueError where there is nothing of that name, or no function.
+    """
     module, _, attribute = name.partition(":")
     try:
         named = getattr(import_module(module), attribute)
@@ -221,7 +233,10 @@ def named_object(name: str) -> Any:
 
 
 def init_adapter(settings: StageSettings) -> Path | None:
-    """The folder of the adapter that a stage trains further; None where it starts a new one."""
+    """The folder of the adapter that a stage trains further; None where it starts a new one.
+
+    Raises CannotLoad where it is missing.
+    """
     name = settings.init_adapter
     if not name:
         return None
@@ -401,6 +416,7 @@ def sample(ids: Sequence[int], labels: Sequence[int], tokenizer: Any) -> list[di
 
 
 def hardware() -> dict[str, Any]:
+    """The machine, the threads and the libraries of a run."""
     import torch
 
     return {
@@ -459,6 +475,7 @@ def save_run(
 
 
 def model_card(settings: StageSettings, data: Mapping[str, Any]) -> str:
+    """The model card of a run, made from what its artifact holds."""
     template = Template(Path(__file__).with_name("model_card.jinja").read_text(encoding="utf-8"))
     games = (data.get("checkpoint_evaluations") or [None])[-1]
     text = json.dumps(asdict(settings), indent=1)

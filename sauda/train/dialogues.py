@@ -74,7 +74,10 @@ class Loaded:
 
 
 def report_use(loaded: Loaded) -> tuple[Dialogue, ...]:
-    """Print what is left out, and count all rows; returns the dialogues that are used."""
+    """Print what is left out, and count all rows; returns the dialogues that are used.
+
+    Raises ValueError where there is none.
+    """
     print(*loaded.left_out[:SHOWN_ROWS], sep="\n")
     if (more := len(loaded.left_out) - SHOWN_ROWS) > 0:
         print(f"and {more:,} more that are left out")
@@ -351,7 +354,10 @@ def source_of(name: str) -> Source:
 
 
 def load_dialogues(name: str, file: Path | None, split: str) -> Loaded:
-    """The dialogues of a data set in a file or a split on the Hub, or else the shipped ones."""
+    """The dialogues of the data set `name` in a file or a split on the Hub; without all, shipped.
+
+    Raises ValueError for half of a place, and what the place raises.
+    """
     if not (name or file or split):
         return load_shipped()
     if not name or bool(file) == bool(split):
@@ -376,7 +382,11 @@ def from_file(name: str, path: Path, one_sided: bool = False) -> Loaded:
 
 
 def from_hub(name: str, split: str) -> Loaded:
-    """The dialogues of one split of a data set, in the Hub's Parquet copy: it needs no script."""
+    """The dialogues of one split of the data set `name`, in the Hub's own copy in Parquet.
+
+    `datasets` runs no loading scripts any more. Raises ValueError for an unknown data set, and
+    where the Hub does not give it.
+    """
     from datasets import load_dataset
     from huggingface_hub.utils import httpx
 
@@ -393,13 +403,19 @@ def from_hub(name: str, split: str) -> Loaded:
 
 
 def load_shipped() -> Loaded:
-    """The dialogues of scripted policies in artifacts/, which need no network."""
+    """The dialogues of scripted policies in artifacts/, which need no network.
+
+    Raises ArtifactError where the file is missing or damaged.
+    """
     data = load(FILE).data
     return keep_usable(FILE, data.rows, read_bargain, SHIPPED, data.currency)
 
 
 def sequence(view: View, tokenizer: Any) -> dict[str, list[int]]:
-    """A dialogue from one side as "input_ids" and "labels", -100 but for the role's words."""
+    """A dialogue from one side as "input_ids" and "labels" of one length.
+
+    Labels are -100 but for the role's words and their ends.
+    """
     chat = view.chat()
     return label_tokens(chat, [reply["content"] for reply in chat[2::2]], tokenizer)
 

@@ -57,6 +57,7 @@ SETTINGS = {"arena": ArenaDistillSettings}  # by game
 def train(
     settings: common.PlayerSettings, folder: Path | None = None, resume: bool = False
 ) -> dict:
+    """Run the stage to its end, as `start_run`, `train_to_end` and `save_run` do."""
     run = common.start_run(settings, folder, resume)
     network = trainable(run.base, common.init_adapter(settings))
     learner = Learner(network, tokenizer_of(run.base), run.base, settings.sampling)
@@ -66,7 +67,10 @@ def train(
 
 
 def label_own_games(settings: ArenaDistillSettings, learner: Learner) -> list[teacher_rows.Row]:
-    """The states of the learner's own games of the arena with the teacher's action at each."""
+    """The states of the learner's own games of the arena with the teacher's action at each.
+
+    Raises ValueError where the training seeds run out.
+    """
     rows: list[teacher_rows.Row] = []
     player = PlayerSpec(learner, settings.constrained)
     for number, name in enumerate(settings.tasks, 1):

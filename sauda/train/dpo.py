@@ -70,6 +70,7 @@ SETTINGS = {"bazaar": DPOSettings}  # by game
 
 
 def train(settings: DPOSettings, folder: Path | None = None, resume: bool = False) -> dict:
+    """Run the stage to its end, as `start_run`, `train_to_end` and `save_run` do."""
     from datasets import Dataset
     from trl import DPOConfig, DPOTrainer
 

@@ -59,6 +59,7 @@ def with_slip(text: str, rng: np.random.Generator) -> str:
 
 
 def examples(rows: Sequence[corpus.Row], rng: np.random.Generator) -> Iterator[tuple[str, str]]:
+    """Text and meaning of what is learnt."""
     for row in rows:
         yield row.text, row.meaning
         for _ in range(SLIPS):

@@ -64,7 +64,10 @@ def random_game(task: Task, seed: int) -> Iterator[Row]:
 
 
 def random_reply(obs: Observation, rng: np.random.Generator) -> str:
-    """A move without words that keeps what the prompt says, as a completion."""
+    """A move without words that keeps what the prompt says, as a completion.
+
+    Its kind is drawn by `VERBS`, its price is uniform up to the limit.
+    """
     legal = {verb: value for branch in schema(obs)["anyOf"]
              for verb, value in branch["properties"].items() if verb in VERBS}  # fmt: skip
     limit = int(100 * obs.reservation / unit(obs))

@@ -70,6 +70,7 @@ class GRPOSettings(PlayerSettings):
     exploration: ClassVar[dict[str, Any]] = {}  # what TRL adds to the loss for it
 
     def __post_init__(self) -> None:
+        """Raise ValueError for a task that is not one conversation and for uneven passes."""
         super().__post_init__()
         tasks = map(get_task, self.tasks)
         long = [t.name for t in tasks if len(t.env.agents) > 2 or begin(t, 0).state.table.deals > 1]
@@ -89,6 +90,7 @@ class GRPOSettings(PlayerSettings):
 
     @property
     def gradient_accumulation_steps(self) -> int:
+        """Passes per step of the optimizer."""
         sequences = self.prompts_per_step * self.num_generations
         return sequences // self.per_device_train_batch_size
 
@@ -102,6 +104,7 @@ def train(
     resume: bool = False,
     rollout: "type[Games] | None" = None,
 ) -> dict:
+    """Run the stage to its end, as `start_run`, `train_to_end` and `save_run` do."""
     run = common.start_run(settings, folder, resume)
     chosen = instances(settings)
     trainer = make_trainer(run, chosen, rollout)
@@ -120,7 +123,10 @@ def train(
 
 
 def instances(settings: GRPOSettings) -> list[tuple[str, int]]:
-    """The task and seed of every group, in the order they are played."""
+    """The task and seed of every group, in the order they are played.
+
+    Raises ValueError where the training seeds run out.
+    """
     chosen: list[tuple[str, int]] = []
     seeds = training_seeds(settings.stage, settings.first_seed)
     while len(chosen) < settings.max_steps * settings.prompts_per_step:

@@ -93,7 +93,10 @@ def _apply_to_supervised(
 
 
 def scores_on_cpu(network: Any) -> None:
-    """Replace TRL's fused head, which DPOTrainer calls on rows padded right, by `score_tokens`."""
+    """Replace TRL's fused head of `network`, which DPOTrainer calls, by `score_tokens`.
+
+    The rows must be padded on the right, as DPO's are.
+    """
     from trl.trainer.utils import FusedCausalLMOutput
 
     usual = network.forward

@@ -83,6 +83,7 @@ SETTINGS = {"bazaar": RewardSettings}
 
 
 def train(settings: RewardSettings, folder: Path | None = None, resume: bool = False) -> dict:
+    """Run the stage to its end, as `start_run`, `train_to_end` and `save_run` do."""
     return grpo.train(settings, folder, resume, MovesPlayedOn)
 
 
@@ -100,6 +101,7 @@ class Partner:
         self.moves: deque[tuple[str, float]] = deque(maxlen=memory)  # kind, price over limit
 
     def remember(self, obs: Observation, action: Any) -> None:
+        """Keep a move of the learner."""
         kind = {Offer: "offer", Accept: "accept", WalkAway: "walk"}[type(action)]
         if kind == "offer" and action.price == obs.bid:
             kind = "hold"
@@ -107,10 +109,12 @@ class Partner:
         self.moves.append((kind, getattr(action, "price", 0.0) / obs.reservation))
 
     def save(self, file: Path) -> None:
+        """Write what it remembers."""
         kinds, shares = zip(*self.moves, strict=True) if self.moves else ((), ())
         np.savez(file, states=np.array(self.states), kinds=np.array(kinds, str), shares=shares)
 
     def load(self, file: Path) -> None:
+        """Remember what `save` wrote."""
         written = np.load(file)
         self.states.extend(written["states"])
         self.moves.extend(zip(written["kinds"].tolist(), written["shares"].tolist(), strict=True))

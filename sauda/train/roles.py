@@ -121,10 +121,12 @@ class RoleSettings(common.StageSettings):
 
     @property
     def max_steps(self) -> int:
+        """Optimizer steps of the run."""
         return math.ceil(self.dialogues / self.gradient_accumulation_steps)
 
     @property
     def cycle_count(self) -> int:
+        """The cycles of the learning rate."""
         return 1 if self.no_schedule else self.cycles
 
     @property
@@ -152,7 +154,10 @@ SETTINGS = {"bazaar": RoleSettings}  # by game
 
 
 def train(settings: RoleSettings, folder: Path | None = None, resume: bool = False) -> dict:
-    """Run the stage to its end, after a report on the dialogues."""
+    """Run the stage to its end, after a report on the dialogues.
+
+    Raises ValueError, before anything else, where the dialogues cannot be read or used.
+    """
     file = Path(settings.data) if settings.data else None
     dialogues = report_use(load_dialogues(settings.source, file, settings.hub))
     run = common.start_run(settings, folder, resume)
@@ -271,7 +276,10 @@ def layer_groups(
 
 
 def role_trainer() -> Any:
-    """A Trainer whose loss counts all supervised tokens of a step alike, also in its evaluation."""
+    """A Trainer whose loss counts every supervised token of a step alike, by `losses.score_tokens`.
+
+    Its evaluation is `dialogue_losses` of its `eval_dataset`, dialogues from one side.
+    """
     from transformers import Trainer
 
     class RoleTrainer(Trainer):
@@ -376,7 +384,10 @@ def judge_role(
 def dialogue_losses(
     network: Any, tokenizer: Any, views: Sequence[acts.View]
 ) -> list[dict[str, Any]]:
-    """Per view: its dialogue and role, its supervised tokens, the sum of their losses in nats."""
+    """Per view: its dialogue and role, its supervised tokens, and the sum of their losses in nats.
+
+    The network is in evaluation mode meanwhile: no dropout.
+    """
     import torch
 
     was_training = network.training

@@ -90,7 +90,10 @@ def softmax(preferences: np.ndarray, temperature: float) -> np.ndarray:
 
 
 def update(preferences: np.ndarray, chances: np.ndarray, arm: int, step: float) -> np.ndarray:
-    """Preferences moved by `step` along the gradient of the chosen arm's log probability."""
+    """Preferences moved by `step` along the gradient of the chosen arm's log probability.
+
+    The gradient's factor 1 / temperature is part of the step, as in the published rule.
+    """
     return preferences + step * (np.eye(len(chances))[arm] - chances)
 
 

@@ -72,7 +72,10 @@ class Taught:
 def spoil(
     how: str, best: Action, obs: Observation, settings: Any, rng: np.random.Generator
 ) -> Action:
-    """The teacher's move as a model may spoil it, by `PeopleRowSettings`; some cannot be spoilt."""
+    """The teacher's move as a model may spoil it, by `PeopleRowSettings`.
+
+    What cannot be spoilt so stays.
+    """
     percent = unit(obs) / 100
     if how == "silent":
         return replace(best, message="")
@@ -178,7 +181,10 @@ def teach_arena(task: Task, seed: int, settings: ArenaRowSettings) -> Iterator[A
 
 
 def arena_rows(settings: ArenaRowSettings) -> list[Row]:
-    """One row per state whose action is supervised; each task's games from the first seed up."""
+    """One row per state whose action is supervised, with each task's games from the first seed up.
+
+    Raises ValueError where the training seeds run out.
+    """
     rows: list[Row] = []
     for number, name in enumerate(settings.tasks, 1):
         wanted = settings.rows * number // len(settings.tasks) - len(rows)
