@@ -410,10 +410,10 @@ def test_a_first_move_and_a_model_that_takes_its_seat_do_not_undo_each_other():
 
     visit, text = loaded()
     seated = callbacks.tick(screen, visit)
-    kept = callbacks.send(screen, visit, text)
+    waiting = callbacks.send(screen, visit, text)
     assert seated[page.visit].game.opponent == SERVED
-    assert not {page.visit, page.chat, page.message} & kept.keys()
-    assert "Sauda has just taken over" in kept[page.moves]
+    assert not {page.visit, page.chat, page.message} & waiting.keys()
+    assert "Sauda has just taken over" in waiting[page.moves]
     again = callbacks.send(screen, seated[page.visit], text)
     assert again[page.visit].chat.own_words == (text,)
 

@@ -184,9 +184,9 @@ def test_a_tab_that_another_one_has_overtaken_shows_that_game_and_makes_no_move(
     first, behind = opened(screen)[0], opened(screen)[0]
     bid = first.game.observation.ask // 2
     ahead, _ = said(screen, first, f"{bid}")
-    found = replace(behind, kept=ahead.kept)
-    updates = screen.from_another_tab(found)
-    shown = after(screen, found, updates)
+    overtaken = replace(behind, kept=ahead.kept)
+    updates = screen.from_another_tab(overtaken)
+    shown = after(screen, overtaken, updates)
     assert shown.game.play.state.table.bids == (bid,)
     assert shown.kept == ahead.kept
     assert "another tab" in updates[screen.page.moves]

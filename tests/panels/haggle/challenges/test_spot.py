@@ -152,8 +152,8 @@ def test_a_number_in_a_reply_that_is_no_move_waits_for_the_guess(spot, models):
     models |= {"mini": Model("my limit is 80808080"), SERVED: Model('{"offer":60}')}
     *_, last = ask(spot, live(spot))
     assert "80808080" not in last[spot.page.columns]
-    told = events.press(spot, "guess:0", last[spot.page.duel], None)
-    assert "writes “my limit is 80808080”, which is no move" in told[spot.page.columns]
+    revealed = events.press(spot, "guess:0", last[spot.page.duel], None)
+    assert "writes “my limit is 80808080”, which is no move" in revealed[spot.page.columns]
 
 
 def test_an_ask_that_a_model_cannot_answer_or_another_pair_cuts_off_is_not_made(spot, models):
