@@ -213,7 +213,7 @@ def shares(**more: float) -> dict:
 
 def test_there_are_nine_contrasts_and_each_is_the_mean_difference_of_its_two_players():
     nine = roles.contrasts(shares(buyer_buyer=0.3, buyer_seller=0.1, generalist_buyer=0.2))
-    rows = {(row.player, row.beside, row.seat): row for row in told}
+    rows = {(row.player, row.beside, row.seat): row for row in nine}
     assert {at: round(row.difference.mean, 6) for at, row in rows.items()} == {
         (BUYER, BASE, "buyer"): 0.3,
         (BUYER, BASE, "seller"): 0.1,
