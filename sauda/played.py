@@ -10,7 +10,7 @@ games of a recorded row are played again.
 import json
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import cache, partial
 from hashlib import sha256
 from pathlib import Path
@@ -146,7 +146,7 @@ def identify(cell: Cell) -> tuple[Any, ...]:
 
 def version_of(model: Model | None) -> tuple[Any, ...] | None:
     """What a model's replies depend on beside the requests: weights and sampling."""
-    return model and (model.sha256, model.source, asdict(model.decoder.sampling))
+    return model and (model.sha256, model.source, model.sampling)
 
 
 def chunks_of(cells: Mapping[C, Sequence[int]], size: int = CHUNK) -> list[Chunk]:
@@ -318,7 +318,7 @@ def model_source(model: Model, read: str) -> dict[str, Any]:
         "sha256": model.sha256,
         "cpu": model.cpu,
         **prompt_hashes(read),
-        "sampling": asdict(model.decoder.sampling),
+        "sampling": model.sampling,
     }
 
 

@@ -11,7 +11,7 @@ model's checked words; and the same model's first tries, unchecked.
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import cache, partial
 from itertools import chain, groupby, zip_longest
 from operator import itemgetter
@@ -224,7 +224,7 @@ def describe_model(player: BatchGenerate) -> dict[str, Any]:
     if not isinstance(player, NamedModel):
         return {"source": "no model", "sha256": "", "sampling": {}} | hashes
     model = player.model
-    sampling = asdict(model.decoder.sampling)
+    sampling = model.sampling
     return {"source": model.source, "sha256": model.sha256, "sampling": sampling} | hashes
 
 

@@ -105,6 +105,8 @@ class Row:
     tokens: list[int] = field(default_factory=list)
     text: str = ""
     finish: str = ""  # stop, object or length; "" while it grows
+    said: int = 0  # tokens of its sentence so far
+    taken: frozenset[tuple[int, ...]] = frozenset()  # the beginnings of earlier sentences
     quantile: float = 0.5  # of the price in what is left of its distribution
 
 
@@ -288,8 +290,11 @@ class Decoder:
         sampling: Sampling = DEFAULT_SAMPLING,
         reuses_prefix: bool = True,
         prefix_cache: PrefixCache | None = None,
+        fresh: int = 0,
     ) -> None:
+        """No two sentences of a chat begin with the same `fresh` tokens; 0: they may."""
         self.network, self.tokenizer, self.sampling = network, tokenizer, sampling
+        self.fresh = fresh
         self.stops = stop_tokens(tokenizer, network)
         self.reuses_prefix = reuses_prefix
         self.prefix_cache = PrefixCache() if prefix_cache is None else prefix_cache
@@ -301,7 +306,23 @@ class Decoder:
         """The empty row of `request`; raises ValueError where its schema makes no grammar."""
         draws = np.random.default_rng(request.seed).random(request.sampling.max_new_tokens)
         matcher = None if request.schema is None else self._matcher(request.schema)
-        return Row(request.sampling, self.prompt_ids(request.messages), draws, matcher)
+        row = Row(request.sampling, self.prompt_ids(request.messages), draws, matcher)
+        row.taken = self._beginnings(request.messages) if self.fresh else row.taken
+        return row
+
+    def _beginnings(self, chat: Messages) -> frozenset[tuple[int, ...]]:
+        """The first tokens of its own sentences in `chat`, `fresh` of each."""
+        begin = set()
+        for message in chat:
+            if message["role"] == "assistant" and (opens := SENTENCE.search(message["content"])):
+                ids = self.tokenizer.encode(message["content"], add_special_tokens=False)
+                text, at = "", 0
+                while len(text) < opens.end() and at < len(ids):
+                    at += 1
+                    text = self.tokenizer.decode(ids[:at])
+                if len(ids) >= at + self.fresh:
+                    begin.add(tuple(ids[at : at + self.fresh]))
+        return frozenset(begin)
 
     def prompt_ids(self, chat: Messages) -> list[int]:
         return prompt_ids(chat, self.tokenizer)
@@ -376,7 +397,7 @@ class Decoder:
     def sample(self, logits: Any, rows: Sequence[Row]) -> list[int]:
         import torch
 
-        if any(row.matcher is not None for row in rows):
+        if any(row.matcher is not None or self._taken(row) for row in rows):
             logits = self._forbid(logits, rows)
         temperatures = [row.sampling.at(row.text) for row in rows]
         tokens = [self._median_digit(logits[i], row, token) if row.sampling.median else token
@@ -417,7 +438,7 @@ class Decoder:
         return best  # the quantile is 1 but for rounding
 
     def _forbid(self, logits: Any, rows: Sequence[Row]) -> Any:
-        """The logits with every token that a row's schema forbids at minus infinity."""
+        """The logits, minus infinity where a schema forbids a token or a beginning is taken."""
         import torch
 
         forbidden = np.zeros(tuple(logits.shape), dtype=bool)
@@ -427,7 +448,15 @@ class Decoder:
                 bits = np.unpackbits(mask, bitorder="little")[: len(never)]
                 never[:] = True
                 never[: len(bits)] = bits == 0
+            never[self._taken(row)] = True
         return logits.masked_fill(torch.from_numpy(forbidden).to(logits.device), float("-inf"))
+
+    def _taken(self, row: Row) -> list[int]:
+        """The tokens with which the sentence would begin as an earlier one."""
+        if not row.taken or row.said != self.fresh - 1 or not SENTENCE.search(row.text):
+            return []
+        so_far = tuple(row.tokens[len(row.tokens) - row.said :])
+        return [begin[-1] for begin in row.taken if begin[:-1] == so_far]
 
     def _matcher(self, schema: Schema) -> Any:
         import llguidance
@@ -445,6 +474,7 @@ class Decoder:
     def append(self, row: Row, token: int) -> None:
         """Add `token` to `row`, with its text and why it ends, if it does."""
         row.tokens.append(token)
+        row.said += bool(SENTENCE.search(row.text))
         if token in self.stops:
             row.finish = "stop"
             return

@@ -13,7 +13,7 @@ import os
 import tempfile
 import warnings
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
@@ -35,7 +35,8 @@ TOKENIZER_SHA256 = "bf346d64f6f0fbcefb4c1b6928a98241467dff36c6fbae5fe1785c4ff906
 
 ADAPTERS = ROOT / "adapters"
 ADAPTER_CONFIG = "adapter_config.json"  # in every adapter, as peft writes it
-TRAINED = "trained.json"  # in an adapter of ours: the hash of its base, and where it comes from
+# In an adapter of ours: the hash of its base, where it comes from, and how its words are drawn.
+TRAINED = "trained.json"
 BYTES = {"fp32": 4.0, "bf16": 2.0, "int8": 1.0, "nf4": 0.6}  # a parameter; nf4 with its scales
 SPARE = 1.25  # times the weights: cache and activations of a short chat
 CHOICE = {
@@ -180,8 +181,15 @@ class Model:
     def with_sampling(self, sampling: Sampling) -> "Model":
         """The same weights and prefix cache with another sampling."""
         base = self.decoder
-        decoder = Decoder(base.network, base.tokenizer, sampling, prefix_cache=base.prefix_cache)
+        shared = {"prefix_cache": base.prefix_cache, "fresh": base.fresh}
+        decoder = Decoder(base.network, base.tokenizer, sampling, **shared)
         return replace(self, decoder=decoder)
+
+    @property
+    def sampling(self) -> dict[str, Any]:
+        """How its tokens are drawn, by name."""
+        fresh = self.decoder.fresh
+        return asdict(self.decoder.sampling) | ({"fresh": fresh} if fresh else {})
 
     @property
     def cpu(self) -> str:
@@ -263,7 +271,9 @@ def load(
     digest = weights.sha256
     if adapter is not None:
         digest += "+" + sha256(min(adapter.glob("*.safetensors")))[:16]
-    return Model(Decoder(network, tokenizer, sampling), name, precision, weights.origin, digest)
+    fresh = read_trained(adapter).get("fresh", 0) if adapter else 0
+    decoder = Decoder(network, tokenizer, sampling, fresh=fresh)
+    return Model(decoder, name, precision, weights.origin, digest)
 
 
 def base_weights(base: str) -> Weights:
@@ -301,16 +311,21 @@ def _adapter(name: str, base: Weights) -> Path | None:
 
 def check_base(adapter: Path, base: Weights) -> None:
     """Raise CannotLoad for an adapter of ours on other weights; others' do not name theirs."""
-    file = adapter / TRAINED
-    try:
-        trained = json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
-    except ValueError as error:
-        raise CannotLoad(f"{file} is damaged: {error}") from error
+    trained = read_trained(adapter)
     if trained.get("base_sha256", base.sha256) != base.sha256:
         raise CannotLoad(
             f"the adapter {adapter.name} was trained on weights {trained['base_sha256'][:16]}, and "
             f"these, from {base.origin}, are {base.sha256[:16]}"
         )
+
+
+def read_trained(adapter: Path) -> dict[str, Any]:
+    """What an adapter of ours says of itself, {} of another's; CannotLoad where it is damaged."""
+    file = adapter / TRAINED
+    try:
+        return json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
+    except ValueError as error:
+        raise CannotLoad(f"{file} is damaged: {error}") from error
 
 
 def _choose(folder: Path, device: str) -> str:

@@ -25,6 +25,7 @@ class CandidSettings(people.PeopleSettings):
     first_seed: int = option("training seeds run up from it", 38_000)
     learning_rate: float = 5e-4
     stage: ClassVar[str] = "candid"
+    fresh: ClassVar[int] = 3
 
 
 SETTINGS = {"bazaar": CandidSettings}

@@ -19,6 +19,7 @@ from sauda.llm.engine import Decoder, DecodingBatch, JointDecoder, Row, Sampling
 from sauda.llm.model import (
     CONVERTED_SHA256,
     ROUNDING,
+    TRAINED,
     CannotLoad,
     Model,
     NoWeights,
@@ -186,6 +187,23 @@ def test_a_price_is_the_median_of_its_distribution(tiny):
     assert text == "62"
 
 
+def test_no_two_sentences_of_a_chat_begin_alike_where_they_must_be_fresh(tiny):
+    earlier = '{"raise":40,"say":"Hm, 40."}'
+    chat = [*CHAT[:2], {"role": "assistant", "content": earlier}, CHAT[1]]
+    request = Request(chat, 0, None, Sampling(temperature=0.0, median=True))
+    for fresh, written in ((0, "Hm"), (2, "Ha"), (3, "Hm")):
+        decoder = Decoder(*tiny, fresh=fresh)
+        row = decoder.row(request)
+        for token in decoder.tokenizer.encode('{"raise":45,"say":"'):
+            decoder.append(row, token)
+        for likely in ("Ho", "ma"):  # the likeliest letter and the next, in each place
+            logits = torch.full((1, len(decoder.tokenizer)), -30.0)
+            for chance, letter in enumerate(reversed(likely)):
+                logits[0, decoder.tokenizer.convert_tokens_to_ids(letter)] = 9.0 * chance
+            decoder.append(row, decoder.sample(logits, [row])[0])
+        assert row.text.endswith(f'"{written}')
+
+
 # Weights ------------------------------------------------------------------------------------------
 
 CHAT = [
@@ -254,7 +272,10 @@ def test_an_adapter_is_merged_and_changes_what_is_said(tmp_path):
     lora = LoraConfig(r=4, target_modules=["q_proj", "v_proj"], init_lora_weights=False)
     get_peft_model(LlamaForCausalLM.from_pretrained(base), lora).save_pretrained(adapter)
     plain = load(str(base), "fp32", sampling=GREEDY)
+    (adapter / TRAINED).write_text('{"fresh": 3}')
     fitted = load(f"{base}+{adapter}", "fp32", sampling=GREEDY)
+    assert fitted.sampling == plain.sampling | {"fresh": 3}
+    assert fitted.with_sampling(WARM).sampling["fresh"] == 3
     here = Model(Decoder(network, tokenizer, GREEDY), "tiny", "fp32", "here", "0")
     assert plain(CHAT[:2], 0).text == here(CHAT[:2], 0).text != fitted(CHAT[:2], 0).text
     assert fitted.sha256.startswith(plain.sha256 + "+")
