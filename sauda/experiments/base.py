@@ -102,12 +102,14 @@ class Experiment:
         if settings != {name: chosen[name] for name in settings} or not {*players} <= {*names}:
             raise ValueError(f"--anew takes players of artifacts/{self.file}: {', '.join(names)}")
         fresh = json.loads(json.dumps(self.function(**{**chosen, PLAYERS: players})))
-        differs = [n for n in then if n not in ("rows", "models") and then[n] != fresh[n]]
+        by_player = [name for name in then if is_by_player(then[name])]
+        differs = [n for n in then if n not in (*by_player, "models") and then[n] != fresh[n]]
         if differs:
             raise ValueError(f"{', '.join(differs)} differ from artifacts/{self.file}: omit --anew")
-        rows = [row for row in then["rows"] if row["player"] not in players] + fresh["rows"]
-        rows.sort(key=lambda row: names.index(row["player"]))
-        result = {**then, "rows": rows}
+        result = dict(then)
+        for name in by_player:
+            others = [row for row in then[name] if row["player"] not in players]
+            result[name] = sorted(others + fresh[name], key=lambda row: names.index(row["player"]))
         if "models" in then:  # an experiment on scripts alone has none
             result["models"] = then["models"] | fresh["models"]
         return result
@@ -117,6 +119,13 @@ class Experiment:
         chosen = {n: value for n, value in artifact.settings().items() if n not in self.inputs}
         how = {"workers": workers, "root": root}
         return self.function(**chosen, **{n: v for n, v in how.items() if n in self.parameters})
+
+
+def is_by_player(value: Any) -> bool:
+    """Whether a part of a result is a list of rows that each name their player."""
+    return isinstance(value, list) and all(
+        isinstance(row, Mapping) and "player" in row for row in value
+    )
 
 
 def experiment(

@@ -67,6 +67,7 @@ class Players(Record):
 
     n: int
     rows: list[dict[str, Any]] = Field(description="one row per player")
+    replies: list[dict[str, Any]] = Field(description="what each player said")
     models: dict[str, str] = None
 
 
@@ -75,7 +76,8 @@ def test_rows_of_players_that_are_not_measured_anew_stay_as_recorded(models):
     def measured(factor: int, n: int = 3) -> Any:
         def play(players: tuple[str, ...] = ("linear", "wait")) -> dict[str, Any]:
             rows = [{"player": name, "value": factor * len(name)} for name in players]
-            return {"n": n, "rows": rows, **models}
+            replies = [{"player": name, "texts": [name * factor]} for name in players]
+            return {"n": n, "rows": rows, "replies": replies, **models}
 
         return experiment("gap.json")(play)
 
@@ -83,7 +85,8 @@ def test_rows_of_players_that_are_not_measured_anew_stay_as_recorded(models):
     recorded = Artifact("gap.json", "gap/2", "measured", {}, chosen, Players(**measured(1)()))
     renewed = measured(2).renew(("wait",), chosen, recorded)
     rows = [{"player": "linear", "value": 6}, {"player": "wait", "value": 8}]
-    assert renewed == {"n": 3, "rows": rows, **models}
+    replies = [{"player": "linear", "texts": ["linear"]}, {"player": "wait", "texts": ["waitwait"]}]
+    assert renewed == {"n": 3, "rows": rows, "replies": replies, **models}
     with pytest.raises(ValueError, match="n differ from"):
         measured(2, n=4).renew(("wait",), chosen, recorded)
     with pytest.raises(ValueError, match="--anew takes players of"):
