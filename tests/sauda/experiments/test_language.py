@@ -2,7 +2,7 @@
 
 import math
 import re
-from dataclasses import replace
+from dataclasses import asdict, replace
 from itertools import count
 from types import SimpleNamespace
 
@@ -143,7 +143,7 @@ def test_what_is_read_from_the_words_is_played(seat):
 
 def test_a_run_records_the_weights_that_spoke(monkeypatch):
     about = dict.fromkeys(("source", "origin", "cpu"), "") | {"sha256": "a"}
-    model = SimpleNamespace(**about, decoder=SimpleNamespace(sampling=Sampling()))
+    model = SimpleNamespace(**about, sampling=asdict(Sampling()))
     monkeypatch.setattr(role_play, "NamedModel", lambda name: talker())
     monkeypatch.setattr(role_play, "load_once", lambda name: model)
     data = role_play.role_play(("mini",), games=2)
