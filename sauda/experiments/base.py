@@ -123,9 +123,8 @@ class Experiment:
 
 def is_by_player(value: Any) -> bool:
     """Whether a part of a result is a list of rows that each name their player."""
-    return isinstance(value, list) and all(
-        isinstance(row, Mapping) and "player" in row for row in value
-    )
+    rows = value if isinstance(value, list) else []
+    return bool(rows) and all(isinstance(row, Mapping) and "player" in row for row in rows)
 
 
 def experiment(
