@@ -17,6 +17,7 @@ from panels.gpu_arena import offers, players, view
 from panels.gpu_arena.offers import Fields, Visit, read
 from panels.gpu_arena.players import SEED, TASK, player_title, why_this_world
 from panels.gpu_arena.words import EXPERT, PUBLISHED, block_name
+from panels.site.card import CREDITS, MADE
 from panels.site.sessions import HOUR, no_longer_here, state_of
 from panels.ui.components.moves import Move, Moves
 from panels.ui.html import macros
@@ -342,6 +343,8 @@ def open_tab(page: Layout, of_session: Visit | None, sent: Fields) -> Updates:
     if query.get("tab") == "gpu_arena" and there not in ({}, named_in_address(visit.game)):
         try:
             visit = follow(first.fill(search=sent.search))
+            if CREDITS.fullmatch(made := query.get(MADE, "")):
+                visit = visit.say("problem", note(f"A friend made {made} credits in this world."))
         except ValueError as error:
             visit = first.say("problem", trouble(error))
     return draw(page, visit, REGIONS) | {page["visit"]: visit}

@@ -6,6 +6,7 @@ and then a job to book them, or another lab's block to bid for it.
 
 from collections import Counter
 from collections.abc import Container, Iterator, Sequence
+from urllib.parse import urlencode
 
 from markupsafe import Markup
 
@@ -13,6 +14,7 @@ from env import IllegalAction, arena
 from panels.gpu_arena import words
 from panels.gpu_arena.offers import take
 from panels.gpu_arena.players import SCRIPTS
+from panels.site.card import MADE, PATH, SEED, TASK
 from panels.ui.html import macros
 from panels.ui.look import note, short_seed, table
 from panels.ui.offers import curve
@@ -195,10 +197,12 @@ def settlement(game: ArenaGame) -> Markup:
     if not game.over:
         return Markup("")
     rows, grade = session.standings(game), game.task.grade(game.play.state)
-    share = session.share_of_gains(game, SECONDS)
+    share, own = session.share_of_gains(game, SECONDS), game.play.state.private[session.LEARNER]
+    made = {TASK: game.task_name, SEED: game.play.seed, MADE: f"{own.utility:.1f}"}
+    shared = urlencode(made, safe="/")
     return HTML.settlement(
         game,
-        game.play.state.private[session.LEARNER],
+        own,
         1 + sum(row.grade > grade + EQUAL for row in rows),
         len(rows),
         "–" if share is None else f"{'' if share[1] else 'at least '}{share[0]:z.0%}",
@@ -209,6 +213,7 @@ def settlement(game: ArenaGame) -> Markup:
         short_seed(game.play.seed),
         Counter(map(policy_label, game.movers)),
         game.policy or words.EXPERT,
+        (f"?tab=gpu_arena&{shared}", f"{PATH.removeprefix('/')}?{shared}"),
     )
 
 

@@ -18,7 +18,7 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
-from env import BAZAAR_TASKS, TYPES, get_task
+from env import ARENA_TASKS, BAZAAR_TASKS, TYPES, get_task
 from panels.ui.html import SAUDA, STRANGER, drawing
 from panels.ui.look import PALETTE
 from panels.ui.provenance import load_or_say
@@ -27,7 +27,7 @@ from sauda.language.lines import drawings
 from sauda.players import is_model
 from sauda.records.schemas.episodes import DUEL_FILE
 from sauda.records.seeds import deal_at, whole_seed
-from sauda.sessions import daily
+from sauda.sessions import arena, daily
 from sauda.sessions.ladder import LEVELS, person_at
 
 PATH = "/card.png"
@@ -38,6 +38,8 @@ HIDDEN = "hidden"  # in an address: an opponent that the end of the game reveals
 CLIMBED = "climbed"  # in an address: how many persons of the ladder its sender has beaten
 # In an address: the mean percents of a person and of Sauda in five bargains for the record.
 RECORD, MODEL_WON = "record", "sauda"
+MADE = "made"  # in an address: the credits that a lab of its sender's made in a world of the arena
+CREDITS = re.compile(r"-?\d{1,4}\.\d", re.ASCII)
 PERCENT = re.compile(r"100|-?\d{1,2}|-[1-9]\d\d", re.ASCII)
 SIZE, SCALE = (1200, 630), 2  # px, and how much finer it is drawn
 KEPT = 128  # pictures, of about 30 KB each
@@ -59,9 +61,13 @@ def of_query(query: Query) -> dict[str, str]:
         return {CLIMBED: query[CLIMBED]}
     if RECORD in query:
         return {name: _percent(query.get(name, "")) for name in (RECORD, MODEL_WON)}
+    task, seed, against = (query.get(name, "") for name in (TASK, SEED, AGAINST))
+    if MADE in query:
+        if task not in ARENA_TASKS or not CREDITS.fullmatch(query[MADE]):
+            raise ValueError(f"no lab makes {query[MADE]!r:.40} in {task!r:.40}")
+        return {TASK: task, SEED: str(whole_seed(seed)), MADE: query[MADE]}
     if WON not in query:
         return {}
-    task, seed, against = (query.get(name, "") for name in (TASK, SEED, AGAINST))
     if "day" in query:
         day = daily.day_of(query["day"])
         task, seed, against = daily.TASK, str(daily.seed_of_day(day)), ""
@@ -121,6 +127,7 @@ def claim(
     climbed: str = "",
     record: str = "",
     sauda: str = "",
+    made: str = "",
 ) -> tuple[str, ...]:
     """A result in the words of whoever sends it: the headline, what stands under it, a question."""
     if climbed:
@@ -129,6 +136,9 @@ def claim(
         mine, its = int(record), int(sauda)
         end = "We tied" if mine == its else "I beat Sauda" if mine > its else "Sauda beat me"
         return f"{end}.", f"{max(mine, its)}% to {min(mine, its)}% over five bargains.", CAN_YOU
+    if made:
+        alone = alone_at(task, int(seed))
+        return f"I made {made}", f"credits with an AI lab that makes {alone:.1f} alone.", CAN_YOU
     sells = get_task(task).learner == "seller"
     if won == NO_DEAL:
         return "No deal.", "I left everything on the table.", CAN_YOU
@@ -150,6 +160,11 @@ def recorded_share(task: str, seed: int) -> float | None:
         return None
     data, game = artifact.data, artifact.data.games[0]
     return data.shares[data.seeds.index(seed)] if (game.task, game.seed) == (task, seed) else None
+
+
+def alone_at(task: str, seed: int) -> float:
+    """The credits that the visitor's lab could make without any trade in a world of the arena."""
+    return arena.start(task, seed).observation.own.batna
 
 
 def _name_of(task: str, seed: int, against: str) -> str:
@@ -221,22 +236,29 @@ def picture(**values: str) -> bytes:
 def _draw_result(pen: ImageDraw.ImageDraw, values: Mapping[str, str]) -> None:
     """The claim beside both faces; of one game the goods and the split, too."""
     headline, beside, question = claim(**values)
-    if RECORD in values:
-        share, other, face = int(values[RECORD]), int(values[MODEL_WON]), SAUDA
+    goods, face = "", SAUDA
+    if MADE in values:
+        share, other = float(values[MADE]), alone_at(values[TASK], int(values[SEED]))
+        goods, face, about = "desktop", "", "AI labs share scarce GPUs"
+    elif RECORD in values:
+        share, other = int(values[RECORD]), int(values[MODEL_WON])
     else:
         task, seed, won = get_task(values[TASK]), int(values[SEED]), values[WON]
         share, other = (0, 0) if won == NO_DEAL else (int(won), 100 - int(won))
         face = face_at(values[TASK], seed, values.get(AGAINST, ""))
         item = deal_at(task, seed).item.name
-        _draw(pen, drawings()[item], (64, 110), 130, "marigold-soft")
-        _write(pen, (220, 155), item[0].upper() + item[1:], 40, "ink", 600, 460)
+        goods, about = drawings()[item], item[0].upper() + item[1:]
         seats = ("marigold", "indigo") if task.learner == "seller" else ("indigo", "marigold")
         _draw_pie(pen, share, other, seats)
+    if goods:
+        _draw(pen, goods, (64, 110), 130, "marigold-soft")
+        _write(pen, (220, 155), about, 40, "ink", 600, 460)
     _write(pen, (64, 265), headline, 96, "indigo" if share >= other else "bad", 700, 660)
     _write(pen, (64, 395), beside, 36, "ink", 500, 660)
     _write(pen, (64, 460), question, 54, "ink", 600, 660)
     for name, left, mouth in zip(("you", face), (990, 740), mouths(share, other), strict=True):
-        _draw(pen, name, (left, 120), 110, "indigo-soft", mouth)
+        if name:
+            _draw(pen, name, (left, 120), 110, "indigo-soft", mouth)
 
 
 def _draw_pie(pen: ImageDraw.ImageDraw, share: int, other: int, colours: tuple[str, str]) -> None:

@@ -10,6 +10,7 @@ from panels.haggle.game_view import face_of
 from panels.site import card
 from panels.ui.html import drawing, drawing_names
 from sauda.records.store import load
+from sauda.sessions.arena import start as start_arena
 from sauda.sessions.bazaar import answer, start
 from sauda.sessions.ladder import LEVELS
 
@@ -73,6 +74,19 @@ def test_the_pie_has_the_senders_share():
         )
 
     assert indigo("25") / indigo("100") == pytest.approx(0.25, abs=0.02)
+
+
+def test_a_world_of_the_arena_has_a_picture_with_what_its_lab_made_and_could_make_alone():
+    world = {"task": "arena/market_round", "seed": "50003", "made": "120.0"}
+    alone = start_arena(world["task"], 50003).observation.own.batna
+    assert told("&".join(f"{name}={value}" for name, value in world.items())) == (
+        f"I made 120.0 credits with an AI lab that makes {alone:.1f} alone. Can you do better?"
+    )
+    pictures = {card.picture(**card.of_query(world | {"made": m})) for m in ("120.0", "1.0")}
+    assert len(pictures) == 2
+    for wrong in ({"made": "1e3"}, {"task": "bazaar/people"}):
+        with pytest.raises(ValueError, match="no lab makes"):
+            card.of_query(world | wrong)
 
 
 @pytest.mark.parametrize(
