@@ -19,19 +19,25 @@ class Scored(NamedTuple):
     entropy: Any
     hits: Any  # whether it has the highest probability
     mean_logits: Any
+    vocabulary: Any = None  # the log-probability of every token instead: (supervised, vocabulary)
 
 
 def score_tokens(
-    model: Any, input_ids: Any, labels: Any, temperature: float = 1.0, rewards_entropy: bool = False
+    model: Any,
+    input_ids: Any,
+    labels: Any,
+    temperature: float = 1.0,
+    rewards_entropy: bool = False,
+    whole: bool = False,
 ) -> Scored:
     """The values per supervised token; `log_probs` has a gradient, entropy if it is rewarded.
 
     `input_ids` and `labels` have shape (rows, tokens), padded on the right; labels are -100 at
     unsupervised tokens. The common prefix of the rows is read once; gradients flow through its
-    shared keys and values as through copies.
+    shared keys and values as through copies. With `whole` every token's is kept.
     """
 
-    def results(logits: Any, targets: Any) -> Scored:
+    def results(logits: Any, targets: Any) -> Sequence[Any]:
         import torch
 
         logits = logits / temperature
@@ -40,9 +46,31 @@ def score_tokens(
             entropy = -(chances.exp() * chances).sum(-1)
         with torch.no_grad():
             hits, mean = logits.argmax(-1) == targets, logits.mean(-1)
-        return Scored(chances.gather(-1, targets[:, None])[:, 0], entropy, hits, mean)
+        scored = chances.gather(-1, targets[:, None])[:, 0], entropy, hits, mean
+        return (*scored, chances) if whole else scored
 
     return Scored(*_apply_to_supervised(model, input_ids, labels, results))
+
+
+def choices_loss(scored: Scored, labels: Any, choices: Sequence[tuple[Any, Any]]) -> Any:
+    """The mean cross-entropy of supervised tokens, plus, per row that has any, of its choices.
+
+    `scored` is of rows with `labels`, whole. The choices of a row are, for each of its last
+    supervised tokens, those that may stand there and their chances.
+    """
+    import torch
+
+    ends = (labels != -100).sum(1).cumsum(0).tolist()
+    usual = torch.ones_like(scored.log_probs)
+    chosen = [row for row, (tokens, _) in enumerate(choices) if tokens]
+    loss = scored.log_probs.new_zeros(())
+    for row in chosen:
+        first = ends[row] - len(choices[row][0])
+        usual[first : ends[row]] = 0
+        for place, (tokens, chances) in enumerate(zip(*choices[row], strict=True), first):
+            log_probs = scored.vocabulary[place, tokens]
+            loss = loss - (log_probs * log_probs.new_tensor(chances)).sum() / len(chosen)
+    return loss - (scored.log_probs * usual).sum() / usual.sum().clamp(min=1)
 
 
 @contextmanager

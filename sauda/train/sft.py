@@ -7,7 +7,7 @@ The loss counts the completions alone and is computed by `losses.score_tokens`. 
 the rows and their tokens, stays in the run's folder; a folder made on one machine serves another.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -19,7 +19,7 @@ from sauda.records.store import digest
 from sauda.train import common, people_rows, teacher_rows
 from sauda.train.checks import check_player
 from sauda.train.common import option
-from sauda.train.losses import score_tokens
+from sauda.train.losses import choices_loss, score_tokens
 from sauda.train.model import LoRA, peft_config, read_base, tokenizer_of, trainable
 
 TOY = {
@@ -116,7 +116,9 @@ def train_on(
             num_train_epochs=1,  # the order holds all of them
             train_sampling_strategy="sequential",
             max_length=None,
+            remove_unused_columns=False,
         ),
+        data_collator=partial(collate, padding=tokenizer.pad_token_id),
         train_dataset=sequences.select(order),
         processing_class=tokenizer,
         peft_config=lora,
@@ -146,14 +148,28 @@ def load_sequences(run: common.Run, rows: Sequence[teacher_rows.Row], tokenizer:
 
     file = run.folder / "sequences.parquet"
     if not file.exists():
-        encode = teacher_rows.label_tokens
-        made = Dataset.from_list([encode(row.messages, row.labels, tokenizer) for row in rows])
+        encode = teacher_rows.encode
+        made = Dataset.from_list([encode(row, tokenizer) for row in rows])
         made.to_parquet(file)
     return Dataset.from_parquet(str(file), cache_dir=str(run.folder / "sequences"))
 
 
+def collate(rows: Sequence[Mapping[str, Any]], padding: int) -> dict[str, Any]:
+    """Rows as tensors of shape (rows, tokens), padded on the right, and the choices of each."""
+    import torch
+    from torch.nn.utils.rnn import pad_sequence
+
+    ids, labels = ([torch.tensor(row[key]) for row in rows] for key in ("input_ids", "labels"))
+    return {
+        "input_ids": pad_sequence(ids, True, padding),
+        "labels": pad_sequence(labels, True, -100),
+        "attention_mask": pad_sequence(list(map(torch.ones_like, ids)), True),
+        "choices": [(row.get("choices"), row.get("chances")) for row in rows],
+    }
+
+
 def sft_trainer() -> Any:
-    """TRL's SFTTrainer with the loss of `score_tokens`."""
+    """TRL's SFTTrainer with the loss of `score_tokens`, and of choices where rows have them."""
     from trl import SFTTrainer
 
     class Supervised(SFTTrainer):
@@ -162,13 +178,16 @@ def sft_trainer() -> Any:
         ) -> Any:
             if return_outputs:
                 raise NotImplementedError("this loss has no logits to return")
-            log_probs, entropy, hits, _ = score_tokens(model, inputs["input_ids"], inputs["labels"])
+            labels, choices = inputs["labels"], inputs["choices"]
+            chooses = any(tokens for tokens, _ in choices)
+            scored = score_tokens(model, inputs["input_ids"], labels, whole=chooses)
+            log_probs, entropy, hits = scored[:3]
             count = len(log_probs) if num_items_in_batch is None else num_items_in_batch
             metrics = self._metrics["train" if self.model.training else "eval"]
             metrics["entropy"].append(entropy.mean().item())
             metrics["mean_token_accuracy"].append(hits.float().mean().item())
             self._total_train_tokens += int(inputs["attention_mask"].sum())
             metrics["num_tokens"] = [self._total_train_tokens]
-            return -log_probs.sum() / count
+            return choices_loss(scored, labels, choices) if chooses else -log_probs.sum() / count
 
     return Supervised

@@ -42,6 +42,7 @@ from sauda.records.store import read_lines, write
 from sauda.train.common import option
 
 Action = Offer | Accept | WalkAway
+SAYS, DEPTH = '"say":"', 4  # before a sentence; how many of its tokens tell what it argues
 MIXTURE, WAITS = 1, 5  # streams of their own, apart from the game's
 
 
@@ -57,6 +58,16 @@ class Row:
     deal: int  # of the game, from 0
     labels: list[str]
     messages: list[dict[str, str]]
+
+
+@dataclass(frozen=True)
+class Opening(Row):
+    """A first reply of which a distribution is learnt: texts with chances that add up to 1.
+
+    They differ in what is said. The reply in `labels` is drawn from them.
+    """
+
+    choices: list[tuple[str, float]]
 
 
 @dataclass(frozen=True)
@@ -217,7 +228,7 @@ def load_rows(folder: Path, make: Callable[[], Sequence[Row]]) -> list[Row]:
     file = folder / "rows.jsonl"
     if not file.exists():
         write(file, to_lines(make()))
-    return [Row(**row) for row in read_lines(file)]
+    return [(Opening if "choices" in row else Row)(**row) for row in read_lines(file)]
 
 
 def label_tokens(
@@ -240,6 +251,41 @@ def label_tokens(
         ids += read + reply
         targets += [-100] * len(read) + wanted + [-100] * (len(reply) - len(wanted))
     return {"input_ids": ids, "labels": targets}
+
+
+def encode(row: Row, tokenizer: Any) -> dict[str, list]:
+    """What is learnt of a row: its tokens and labels, and the choices of an opening."""
+    if isinstance(row, Opening):
+        return opening_tokens(row, tokenizer)
+    return label_tokens(row.messages, row.labels, tokenizer)
+
+
+def opening_tokens(row: Opening, tokenizer: Any) -> dict[str, list]:
+    """An opening as by `label_tokens`, with what may stand in place of its last tokens.
+
+    These are the first DEPTH of its reply's sentence. For each, "choices" has the tokens that go on
+    as some text does which is so far the same, and "chances" how often. A text whose tokens join
+    what all texts begin with to what follows is left out.
+    """
+    ((read, _),) = reply_spans(row.messages, tokenizer)
+    begin = row.labels[0][: row.labels[0].index(SAYS) + len(SAYS)]
+    before = tokenizer(begin, add_special_tokens=False)["input_ids"]
+    texts = tokenizer([text for text, _ in row.choices], add_special_tokens=False)["input_ids"]
+    whole = tokenizer(row.labels[0], add_special_tokens=False)["input_ids"]
+    path = whole[len(before) :][:DEPTH] if whole[: len(before)] == before else []
+    choices, chances = [], []
+    for depth in range(len(path)):
+        so_far = before + path[:depth]
+        goes_on: Counter[int] = Counter()
+        for ids, (_, chance) in zip(texts, row.choices, strict=True):
+            if ids[: len(so_far)] == so_far and len(ids) > len(so_far):
+                goes_on[ids[len(so_far)]] += chance
+        choices.append([*goes_on])
+        chances.append([chance / goes_on.total() for chance in goes_on.values()])
+    labels = [-100] * len(read) + before + path
+    return {
+        "input_ids": read + before + path, "labels": labels, "choices": choices, "chances": chances,
+    }  # fmt: skip
 
 
 def reply_spans(
