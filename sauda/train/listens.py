@@ -18,7 +18,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from env import CATALOGUE, Item, begin, rupees
+from env import CATALOGUE, Item, Offer, begin, rupees
 from env.bazaar.prompt import completion, render
 from sauda.llm.model import smollm2
 from sauda.policies import people as planners
@@ -73,6 +73,8 @@ def opening(seed: int, settings: ListensSettings) -> Iterator[teacher_rows.Openi
     values = people_rows.PLANNER.values(planners.believe(obs), obs)
     _, best = people_rows.choose(values, obs, settings)
     best = teacher_rows.round_action(obs, best, settings.near)
+    if not isinstance(best, Offer):
+        return
     expected = values.offers.max(axis=1)
     shares = np.exp((expected - expected.max()) / settings.temper)
     lines = {act: lines_of(language, act, obs.table.item) for act in values.acts}
