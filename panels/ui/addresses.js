@@ -2,7 +2,8 @@
 // and Forward choose again. A link of the class sauda-inpage is followed without loading the page
 // again. What a tab shows may add values of its own, as in ?tab=judge&part=rounds&round=3: the tab's
 // hidden .sauda-address holds them, and a press on it, or on the .sauda-follow within, lets the tab
-// show those of the address. A row that ?again= picks is brought into view.
+// show those of the address; what ?made= claims of a game is none of them. A row that ?again= picks is
+// brought into view.
 (() => {
   const TABS = ".sauda-tabs > .tab-wrapper [role=tab]";
   const PARTS = ".sauda-subtabs > .tab-wrapper [role=tab]";
@@ -33,7 +34,7 @@
     .find((node) => panelOf(node)?.offsetParent);
   const values = (node) => written(node)?.dataset.query ?? "";
   const plain = (query) => [...new URLSearchParams(query)]
-    .filter(([name]) => !["tab", "part", "__theme"].includes(name)).sort().join("&");
+    .filter(([name]) => !["tab", "part", "__theme", "made"].includes(name)).sort().join("&");
   const shows = (node) => !node || plain(values(node)) === plain(location.search);
   const written = (node) => node?.querySelector("[data-query]"); // not before it has changed
 
