@@ -67,13 +67,15 @@ STAGES: Mapping[str, Stage] = {
     "mini+people": Stage("SFT + people", "mini+sft"),
     "mini+talks": Stage("SFT + people + packages", "mini+people"),
     "mini+candid": Stage("SFT, plain lines", "mini+talks"),
+    "mini+listens": Stage("SFT, fitting arguments", "mini+candid"),
     "mini+grpo": Stage("SFT + people + packages + GRPO", "mini+talks"),
     "mini+dpo": Stage("SFT + people + packages + DPO", "mini+talks"),
     "mini+form": Stage("form of a move", BASE),
     "mini+reward": Stage("reward alone", "mini+form"),
 }
 METHODS = {  # the method of each stage, by whose name it is drawn
-    "sft": "sft", "people": "sft", "talks": "sft", "candid": "sft", "form": "sft",
+    "sft": "sft", "people": "sft", "talks": "sft", "candid": "sft",
+    "listens": "sft", "form": "sft",
     "distill": "distill", "grpo": "grpo", "reward": "grpo", "dpo": "dpo",
 }  # fmt: skip
 # What each stage is measured on; `sft`, the first step to Sauda, learnt rules that are gone.
@@ -82,6 +84,7 @@ MEASURED: Mapping[str, tuple[str, ...]] = {
     "mini+people": ("bazaar/people",),
     "mini+talks": ("bazaar/people", "bazaar/package", "bazaar/open-3", "bazaar/mute-3"),
     "mini+candid": ("bazaar/people", "bazaar/package", "bazaar/open-3", "bazaar/mute-3"),
+    "mini+listens": ("bazaar/people", "bazaar/package", "bazaar/open-3", "bazaar/mute-3"),
     "mini+grpo": ("bazaar/people",),
     "mini+dpo": ("bazaar/people",),
     "mini+form": ("bazaar/open-3",),
