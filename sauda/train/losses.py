@@ -7,6 +7,7 @@ is read once, and rows of similar length are read together.
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from copy import copy
+from functools import partial
 from typing import Any, NamedTuple
 
 ALIKE = 0.75  # on a CPU at most a quarter of a row is padding
@@ -19,44 +20,51 @@ class Scored(NamedTuple):
     entropy: Any
     hits: Any  # whether it has the highest probability
     mean_logits: Any
-    vocabulary: Any = None  # the log-probability of every token instead: (supervised, vocabulary)
 
 
 def score_tokens(
-    model: Any,
-    input_ids: Any,
-    labels: Any,
-    temperature: float = 1.0,
-    rewards_entropy: bool = False,
-    whole: bool = False,
+    model: Any, input_ids: Any, labels: Any, temperature: float = 1.0, rewards_entropy: bool = False
 ) -> Scored:
     """The values per supervised token; `log_probs` has a gradient, entropy if it is rewarded.
 
     `input_ids` and `labels` have shape (rows, tokens), padded on the right; labels are -100 at
     unsupervised tokens. The common prefix of the rows is read once; gradients flow through its
-    shared keys and values as through copies. With `whole` every token's is kept.
+    shared keys and values as through copies.
     """
-
-    def results(logits: Any, targets: Any) -> Sequence[Any]:
-        import torch
-
-        logits = logits / temperature
-        chances = torch.log_softmax(logits, dim=-1)
-        with torch.set_grad_enabled(rewards_entropy and torch.is_grad_enabled()):
-            entropy = -(chances.exp() * chances).sum(-1)
-        with torch.no_grad():
-            hits, mean = logits.argmax(-1) == targets, logits.mean(-1)
-        scored = chances.gather(-1, targets[:, None])[:, 0], entropy, hits, mean
-        return (*scored, chances) if whole else scored
-
-    return Scored(*_apply_to_supervised(model, input_ids, labels, results))
+    results = partial(_results, temperature=temperature, rewards_entropy=rewards_entropy)
+    return Scored(*_apply_to_supervised(model, input_ids, labels, lambda *x: results(*x)[:-1]))
 
 
-def choices_loss(scored: Scored, labels: Any, choices: Sequence[tuple[Any, Any]]) -> Any:
+def score_vocabulary(model: Any, input_ids: Any, labels: Any) -> tuple[Scored, Any]:
+    """The values as of `score_tokens`, and the log-probability of every token in their places.
+
+    The latter has the shape (supervised, vocabulary).
+    """
+    *scores, log_probs = _apply_to_supervised(model, input_ids, labels, _results)
+    return Scored(*scores), log_probs
+
+
+def _results(
+    logits: Any, targets: Any, temperature: float = 1.0, rewards_entropy: bool = False
+) -> tuple[Any, ...]:
+    import torch
+
+    logits = logits / temperature
+    chances = torch.log_softmax(logits, dim=-1)
+    with torch.set_grad_enabled(rewards_entropy and torch.is_grad_enabled()):
+        entropy = -(chances.exp() * chances).sum(-1)
+    with torch.no_grad():
+        hits, mean = logits.argmax(-1) == targets, logits.mean(-1)
+    return chances.gather(-1, targets[:, None])[:, 0], entropy, hits, mean, chances
+
+
+def choices_loss(
+    scored: Scored, log_probs: Any, labels: Any, choices: Sequence[tuple[Any, Any]]
+) -> Any:
     """The mean cross-entropy of supervised tokens, plus, per row that has any, of its choices.
 
-    `scored` is of rows with `labels`, whole. The choices of a row are, for each of its last
-    supervised tokens, those that may stand there and their chances.
+    The first two are what `score_vocabulary` gives of rows with `labels`. The choices of a row are,
+    for each of its last supervised tokens, those that may stand there and their chances.
     """
     import torch
 
@@ -68,8 +76,8 @@ def choices_loss(scored: Scored, labels: Any, choices: Sequence[tuple[Any, Any]]
         first = ends[row] - len(choices[row][0])
         usual[first : ends[row]] = 0
         for place, (tokens, chances) in enumerate(zip(*choices[row], strict=True), first):
-            log_probs = scored.vocabulary[place, tokens]
-            loss = loss - (log_probs * log_probs.new_tensor(chances)).sum() / len(chosen)
+            expected = log_probs[place, tokens] * log_probs.new_tensor(chances)
+            loss = loss - expected.sum() / len(chosen)
     return loss - (scored.log_probs * usual).sum() / usual.sum().clamp(min=1)
 
 

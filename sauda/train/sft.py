@@ -19,7 +19,7 @@ from sauda.records.store import digest
 from sauda.train import common, people_rows, teacher_rows
 from sauda.train.checks import check_player
 from sauda.train.common import option
-from sauda.train.losses import choices_loss, score_tokens
+from sauda.train.losses import choices_loss, score_tokens, score_vocabulary
 from sauda.train.model import LoRA, peft_config, read_base, tokenizer_of, trainable
 
 TOY = {
@@ -178,16 +178,19 @@ def sft_trainer() -> Any:
         ) -> Any:
             if return_outputs:
                 raise NotImplementedError("this loss has no logits to return")
-            labels, choices = inputs["labels"], inputs["choices"]
-            chooses = any(tokens for tokens, _ in choices)
-            scored = score_tokens(model, inputs["input_ids"], labels, whole=chooses)
-            log_probs, entropy, hits = scored[:3]
-            count = len(log_probs) if num_items_in_batch is None else num_items_in_batch
+            ids, labels, choices = inputs["input_ids"], inputs["labels"], inputs["choices"]
+            if any(tokens for tokens, _ in choices):
+                scored, vocabulary = score_vocabulary(model, ids, labels)
+                loss = choices_loss(scored, vocabulary, labels, choices)
+            else:
+                scored = score_tokens(model, ids, labels)
+                count = len(scored.log_probs) if num_items_in_batch is None else num_items_in_batch
+                loss = -scored.log_probs.sum() / count
             metrics = self._metrics["train" if self.model.training else "eval"]
-            metrics["entropy"].append(entropy.mean().item())
-            metrics["mean_token_accuracy"].append(hits.float().mean().item())
+            metrics["entropy"].append(scored.entropy.mean().item())
+            metrics["mean_token_accuracy"].append(scored.hits.float().mean().item())
             self._total_train_tokens += int(inputs["attention_mask"].sum())
             metrics["num_tokens"] = [self._total_train_tokens]
-            return choices_loss(scored, labels, choices) if chooses else -log_probs.sum() / count
+            return loss
 
     return Supervised
