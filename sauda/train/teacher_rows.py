@@ -42,7 +42,7 @@ from sauda.records.store import read_lines, write
 from sauda.train.common import option
 
 Action = Offer | Accept | WalkAway
-SAYS, DEPTH = '"say":"', 4  # before a sentence; how many of its tokens tell what it argues
+SAYS = '"say":"'  # before a sentence
 MIXTURE, WAITS = 1, 5  # streams of their own, apart from the game's
 
 
@@ -263,17 +263,18 @@ def encode(row: Row, tokenizer: Any) -> dict[str, list]:
 def opening_tokens(row: Opening, tokenizer: Any) -> dict[str, list]:
     """An opening as by `label_tokens`, with what may stand in place of its last tokens.
 
-    These are the first DEPTH of its reply's sentence. For each, "choices" has the tokens that go on
-    as some text does which is so far the same, and "chances" how often. A text whose tokens join
-    what all texts begin with to what follows is left out.
+    These are all from its reply's sentence on. For each, "choices" has the tokens that go on as
+    some text does which is so far the same, and "chances" how often. A text whose tokens join what
+    all texts begin with to what follows is left out.
     """
     ((read, _),) = reply_spans(row.messages, tokenizer)
     begin = row.labels[0][: row.labels[0].index(SAYS) + len(SAYS)]
     before = tokenizer(begin, add_special_tokens=False)["input_ids"]
     texts = tokenizer([text for text, _ in row.choices], add_special_tokens=False)["input_ids"]
     whole = tokenizer(row.labels[0], add_special_tokens=False)["input_ids"]
-    path = whole[len(before) :][:DEPTH] if whole[: len(before)] == before else []
+    path = [*whole[len(before) :], tokenizer.eos_token_id] if whole[: len(before)] == before else []
     choices, chances = [], []
+    texts = [[*ids, tokenizer.eos_token_id] for ids in texts]
     for depth in range(len(path)):
         so_far = before + path[:depth]
         goes_on: Counter[int] = Counter()
