@@ -84,7 +84,7 @@ MEASURED: Mapping[str, tuple[str, ...]] = {
     "mini+people": ("bazaar/people",),
     "mini+talks": ("bazaar/people", "bazaar/package", "bazaar/open-3", "bazaar/mute-3"),
     "mini+candid": ("bazaar/people", "bazaar/package", "bazaar/open-3", "bazaar/mute-3"),
-    "mini+listens": ("bazaar/people",),
+    "mini+listens": ("bazaar/people", "bazaar/package", "bazaar/open-3", "bazaar/mute-3"),
     "mini+grpo": ("bazaar/people",),
     "mini+dpo": ("bazaar/people",),
     "mini+form": ("bazaar/open-3",),
