@@ -105,6 +105,10 @@ def test_a_player_acts_for_the_visitor_who_ends_the_game_and_looks_up_the_player
     for name in ("Advice", "Step", "Run"):
         expect(page.get_by_role("button", name=name, exact=True)).to_be_disabled()
     expect(page.locator("#arena-hand")).to_be_hidden()
+    made = re.search(r"made (\S+) credits", end.locator(".sauda-took").inner_text())[1]
+    page.goto(end.get_by_role("link", name="Link to this world").evaluate("node => node.href"))
+    expect(page.locator("#arena-problem")).to_contain_text(f"A friend made {made} credits")
+    expect(page.locator("#arena-board")).to_contain_text("Round 1 of 5")
     open_page.assert_no_trouble()
 
 
