@@ -197,12 +197,12 @@ def settlement(game: ArenaGame) -> Markup:
     if not game.over:
         return Markup("")
     rows, grade = session.standings(game), game.task.grade(game.play.state)
-    share, own = session.share_of_gains(game, SECONDS), game.play.state.private[session.LEARNER]
-    made = {TASK: game.task_name, SEED: game.play.seed, MADE: f"{own.utility:.1f}"}
+    share, lab = session.share_of_gains(game, SECONDS), game.play.state.private[session.LEARNER]
+    made = {TASK: game.task_name, SEED: game.play.seed, MADE: f"{lab.utility:.1f}"}
     shared = urlencode(made, safe="/")
     return HTML.settlement(
         game,
-        own,
+        lab,
         1 + sum(row.grade > grade + EQUAL for row in rows),
         len(rows),
         "–" if share is None else f"{'' if share[1] else 'at least '}{share[0]:z.0%}",
