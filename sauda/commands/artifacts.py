@@ -14,6 +14,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from sauda.commands.console import add_command, mean_with_interval, report
 from sauda.language.faults import count_in_words
+from sauda.players import SERVED
 from sauda.records.kinds import FILES, KINDS, entry
 from sauda.records.schemas.base import Interval
 from sauda.records.store import REPOSITORY, load, write
@@ -126,7 +127,9 @@ def fill(text: str) -> str:
     folder.filters |= {"interval": format_interval, "faults": count_in_words}
     folder.filters["mean"] = lambda figures: f"{figures.mean:z.3f}"
     template = folder.get_template("readme.jinja")
-    context = template.new_context({"rows": select_rows, "data": lambda file: load(file).data})
+    context = template.new_context(
+        {"rows": select_rows, "data": lambda file: load(file).data, "served": SERVED}
+    )
 
     def table(mark: re.Match[str]) -> str:
         name = mark[1]

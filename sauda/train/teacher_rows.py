@@ -263,24 +263,22 @@ def encode(row: Row, tokenizer: Any) -> dict[str, list]:
 def opening_tokens(row: Opening, tokenizer: Any) -> dict[str, list]:
     """An opening as by `label_tokens`, with what may stand in place of its last tokens.
 
-    These are all from its reply's sentence on. For each, "choices" has the tokens that go on as
-    some text does which is so far the same, and "chances" how often. A text whose tokens join what
-    all texts begin with to what follows is left out.
+    These are the tokens of its sentence and the end of the turn. For each, "choices" has the next
+    tokens of those texts that are the same up to there, and "chances" how often each comes.
     """
     ((read, _),) = reply_spans(row.messages, tokenizer)
-    begin = row.labels[0][: row.labels[0].index(SAYS) + len(SAYS)]
-    before = tokenizer(begin, add_special_tokens=False)["input_ids"]
-    texts = tokenizer([text for text, _ in row.choices], add_special_tokens=False)["input_ids"]
-    whole = tokenizer(row.labels[0], add_special_tokens=False)["input_ids"]
-    path = [*whole[len(before) :], tokenizer.eos_token_id] if whole[: len(before)] == before else []
-    choices, chances = [], []
-    texts = [[*ids, tokenizer.eos_token_id] for ids in texts]
+    (reply,), end = row.labels, [tokenizer.eos_token_id]
+    whole, before, *texts = (
+        tokenizer(text, add_special_tokens=False)["input_ids"]
+        for text in (reply, reply.partition(SAYS)[0] + SAYS, *(text for text, _ in row.choices))
+    )
+    path, choices, chances = whole[len(before) :] + end, [], []
     for depth in range(len(path)):
         so_far = before + path[:depth]
         goes_on: Counter[int] = Counter()
         for ids, (_, chance) in zip(texts, row.choices, strict=True):
-            if ids[: len(so_far)] == so_far and len(ids) > len(so_far):
-                goes_on[ids[len(so_far)]] += chance
+            if ids[: len(so_far)] == so_far:
+                goes_on[(ids + end)[len(so_far)]] += chance
         choices.append([*goes_on])
         chances.append([chance / goes_on.total() for chance in goes_on.values()])
     labels = [-100] * len(read) + before + path
