@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from copy import copy
 from functools import partial
+from itertools import chain
 from typing import Any, NamedTuple
 
 ALIKE = 0.75  # on a CPU at most a quarter of a row is padding
@@ -59,26 +60,15 @@ def _results(
 
 
 def choices_loss(
-    scored: Scored, log_probs: Any, labels: Any, choices: Sequence[tuple[Any, Any]]
+    log_probs: Any, choices: Sequence[Sequence[int]], weights: Sequence[Sequence[float]]
 ) -> Any:
-    """The mean cross-entropy of supervised tokens, plus, per row that has any, of its choices.
+    """The weighted mean cross-entropy of the tokens that may stand in each supervised place.
 
-    The first two are what `score_vocabulary` gives of rows with `labels`. The choices of a row are,
-    for each of its last supervised tokens, those that may stand there and their chances.
+    `log_probs` has the shape (supervised, vocabulary); the others have an entry for each place.
     """
-    import torch
-
-    ends = (labels != -100).sum(1).cumsum(0).tolist()
-    usual = torch.ones_like(scored.log_probs)
-    chosen = [row for row, (tokens, _) in enumerate(choices) if tokens]
-    loss = scored.log_probs.new_zeros(())
-    for row in chosen:
-        first = ends[row] - len(choices[row][0])
-        usual[first : ends[row]] = 0
-        for place, (tokens, chances) in enumerate(zip(*choices[row], strict=True), first):
-            expected = log_probs[place, tokens] * log_probs.new_tensor(chances)
-            loss = loss - expected.sum() / len(chosen)
-    return loss - (scored.log_probs * usual).sum() / usual.sum().clamp(min=1)
+    places = [place for place, tokens in enumerate(choices) for _ in tokens]
+    weighed = log_probs.new_tensor([*chain.from_iterable(weights)])
+    return -(log_probs[places, [*chain.from_iterable(choices)]] * weighed).sum() / weighed.sum()
 
 
 @contextmanager

@@ -4,19 +4,25 @@ The planner of each game makes the moves, and at times they are spoilt as a mode
 goes with a move is a training sentence of the corpus that fits the goods, in the seller's language:
 of the planner's speech act, or of the move itself where it has none, some of them after a greeting
 or a word that is true of any move. No line comes twice in a deal, and none says what the seller has
-just done. A row is a whole deal as one conversation, whose bytes are those that are served.
+just done. With a `temper` all that could be said is learnt and not the sentence that is: each act has
+a share by what the planner expects of it, and its sentences have equal parts of that. A row is a
+whole deal as one conversation, whose bytes are those that are served.
 """
 
 import json
-from collections.abc import Collection, Iterator, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
-from itertools import chain, islice
+from itertools import chain, cycle, islice, product
 from pathlib import Path
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from env import (
+    CATALOGUE,
+    EXTRAS,
     MARKETS,
     Accept,
     Item,
@@ -34,9 +40,11 @@ from env import (
     move,
     people,
     rupees,
+    speech,
 )
 from env.bazaar.prompt import completion, parse, percent_of, render
 from sauda.language.faults import claims_step
+from sauda.llm.model import smollm2
 from sauda.policies import people as planners
 from sauda.policies.listener import NOTHING, Listener, MoveValues, believe
 from sauda.policies.packages import Packager
@@ -44,9 +52,10 @@ from sauda.records import read_table
 from sauda.records.seeds import is_unseen_listing, training_seeds
 from sauda.train import teacher_rows
 from sauda.train.common import named_object, option
-from sauda.train.teacher_rows import Action, Row, Taught
+from sauda.train.teacher_rows import Action, Row, Spoken, Taught
 
 PEOPLE = "bazaar/people"
+SAYS = '"say":"'  # before a sentence
 SHARES = {  # of the rows of a stage, by task
     "sft": {"bazaar/open-3": 0.9, "bazaar/mute-3": 0.1},
     "people": {PEOPLE: 1.0},
@@ -64,6 +73,13 @@ SHARES = {  # of the rows of a stage, by task
         "bazaar/package": 0.24,
         "bazaar/package-mute": 0.05,
     },
+    "listens": {
+        PEOPLE: 0.6,
+        "bazaar/open-3": 0.2,
+        "bazaar/mute-3": 0.05,
+        "bazaar/package": 0.12,
+        "bazaar/package-mute": 0.03,
+    },
 }
 SPOILS, SPEECH = 7, 8  # streams of their own, apart from the game's
 # Hindi is answered in Latin letters: the small model spends three tokens on a letter of Devanagari,
@@ -75,6 +91,8 @@ ANSWERS = 0.6  # share of the lines without an act that begin with words true of
 MUTE = 0.1  # share of the games with people in which the seller says prices alone
 WALLS, ABSURD = 0.1, 0.1  # shares of the games with people; see `stands` and `stretched`
 FACTOR = (1.3, 3.2)  # of the opening ask, where it is absurd
+BEGINNINGS = 6  # tokens that the sentences of an act begin with
+LEAST_SHARE = 0.001  # of an act whose sentences are learnt
 SETTLES = 0.8  # of the opening ask, from which asks are stretched
 
 
@@ -98,6 +116,7 @@ class PeopleRowSettings:
     last: float = 0.1  # in the last round an ask is taken for which a bid is worth no more beyond
     passed: float = 0.5  # share of the deals that is kept, of those without an awkward end
     first_seed: int = option("training seeds run up from it", 30_000)
+    temper: ClassVar[float] = 0.0  # of a grade, by which a softmax makes shares of what is expected
 
 
 def make_rows(settings: PeopleRowSettings) -> list[Row]:
@@ -120,7 +139,11 @@ def conversation(name: str, seed: int, settings: PeopleRowSettings) -> Iterator[
     )
     if chosen and not is_unseen_listing(last.obs.table.item):
         chat = [*render(last.obs), {"role": "assistant", "content": last.completion}]
-        yield Row(name, seed, 0, [state.label for state in states], chat)
+        labels = [state.label for state in states]
+        if settings.temper:
+            yield Spoken(name, seed, 0, labels, chat, [state.choices for state in states])
+        else:
+            yield Row(name, seed, 0, labels, chat)
 
 
 def is_awkward(obs: Observation) -> bool:
@@ -163,11 +186,16 @@ def teach(
     while not play.forfeit and task.env.to_act(play.state) is not None:
         plain = task.env.observe(play.state, task.learner)
         obs = stretched(factor, plain) if factor else plain
-        act, best = plan(name, plain, settings)
+        planned = plan(name, plain, settings)
+        best = planned.move
         if obs.ask != plain.ask and isinstance(best, Accept):
             best = Offer(plain.ask)
         best = teacher_rows.round_action(obs, best, settings.near)
-        best = worded(obs, best, act, language, lines_before, speech)
+        choices = all_words(obs, best, planned.shares, language, lines_before)
+        if choices:
+            best = parse(draw(choices, speech), obs)
+        else:
+            best = worded(obs, best, planned.act, language, lines_before, speech)
         made, how = best, names[spoils.choice(len(names), p=chances)]
         if how != "made":
             spoilt = teacher_rows.spoil(how, best, obs, settings, spoils)
@@ -176,7 +204,7 @@ def teach(
                 made = worded(obs, spoilt, "", language, lines_before, speech)
         reply = completion(made, obs)
         lines_before.add(json.loads(reply)["say"])
-        yield Taught(obs, best, completion(best, obs), reply)
+        yield Taught(obs, best, completion(best, obs), reply, choices)
         play = advance(task, task.opponents, move(task, play, parse(reply, obs)))
 
 
@@ -214,27 +242,35 @@ def stands(seller: Policy, obs: Observation, rng: np.random.Generator) -> Action
 PLANNER, LISTENER, PACKAGER = planners.Planner(), Listener(), Packager()
 
 
-def plan(name: str, obs: Observation, settings: PeopleRowSettings) -> tuple[str, Action]:
-    """The speech act of a task's planner and its move without words.
+class Planned(NamedTuple):
+    """A planner's move without words, its speech act, and the shares of all acts with this bid.
 
-    Raises ValueError where a teacher of one's own returns no move.
+    No act has a share where one alone is said, and with what is no bid.
     """
+
+    act: str
+    move: Action
+    shares: Mapping[str, float]
+
+
+def plan(name: str, obs: Observation, settings: PeopleRowSettings) -> Planned:
+    """What a task's planner does; ValueError where a teacher of one's own returns no move."""
     if settings.teacher:
         made = named_object(settings.teacher)(obs, np.random.default_rng(obs.round))
         if not isinstance(made, Action):
             raise ValueError(f"a teacher returns an Offer, Accept or WalkAway, not {made!r}")
-        return "", made
+        return Planned("", made, {})
     if obs.table.extras:
-        planned = PACKAGER.plan(obs)
-        act, best = choose(planned.values, planned.seen, settings)
-        return act, planned.in_full(best, obs)
+        package = PACKAGER.plan(obs)
+        planned = choose(package.values, package.seen, settings)
+        return planned._replace(move=package.in_full(planned.move, obs))
     if name == PEOPLE:
         return choose(PLANNER.values(planners.believe(obs), obs), obs, settings)
     return choose(LISTENER.values(believe(obs), obs), obs, settings)
 
 
-def choose(values: MoveValues, obs: Observation, settings: PeopleRowSettings) -> tuple[str, Action]:
-    """The act of the best move and that move without words.
+def choose(values: MoveValues, obs: Observation, settings: PeopleRowSettings) -> Planned:
+    """The best move.
 
     A higher bid is the mean of those that are worth at most `within` less: which of them is best is
     chance, and nobody can learn it. In the last round, after which a refused bid is nothing, an ask
@@ -243,14 +279,19 @@ def choose(values: MoveValues, obs: Observation, settings: PeopleRowSettings) ->
     top, end = values.offers.max(), max(values.accept, values.walk)
     settles = obs.rounds_left == 1 and 0 < values.accept == end > top - settings.last
     if settles or top < end:
-        return "", Accept() if values.accept >= values.walk else WalkAway()
+        return Planned("", Accept() if values.accept >= values.walk else WalkAway(), {})
     act, at = np.unravel_index(values.offers.argmax(), values.offers.shape)
     price = values.prices[at]
     if price != obs.bid:
         rises = values.prices > (obs.bid or 0)
         good = rises & (values.offers[act] >= max(NOTHING / 2, top - settings.within))
         price = values.prices[good].mean()
-    return values.acts[act], Offer(round(price))
+    shares = {}
+    if settings.temper:
+        expected = values.offers[:, np.abs(values.prices - price).argmin()]
+        parts = np.exp((expected - expected.max()) / settings.temper)
+        shares = dict(zip(values.acts, parts / parts.sum(), strict=True))
+    return Planned(values.acts[act], Offer(round(price)), shares)
 
 
 @cache
@@ -283,6 +324,111 @@ def added(language: str, key: str) -> tuple[str, ...]:
     return tuple(row["text"] for row in rows if (row["key"], row["language"]) == (key, language))
 
 
+def all_words(
+    obs: Observation, action: Action, shares: Mapping[str, float], language: str,
+    lines_before: Collection[str],
+) -> list[tuple[str, float]]:  # fmt: skip
+    """Every reply that bids so, with its chance: an act's sentences have equal parts of its share.
+
+    None says what a line before has said. No act has a sentence that begins as another's does.
+    """
+    if not isinstance(action, Offer):
+        return []
+    verb = teacher_rows.verb_of(completion(replace(action, message=""), obs))
+    sentences: dict[str, list[list[str]]] = {}
+    for act, share in shares.items():
+        if act == "cash" and "later" in action.extras:  # it would contradict itself
+            continue
+        if share > LEAST_SHARE:
+            begun = sentences_by_token(language, act, verb, obs.bid is None, obs.table.item)
+            fresh = (
+                [text for text in texts if not any(text in line for line in lines_before)]
+                for texts in begun.values()
+            )
+            sentences[act] = [texts for texts in fresh if texts]
+    total = sum(shares[act] for act, begun in sentences.items() if begun)
+    return [
+        (completion(replace(action, message=filled(text, act, action, obs)), obs), chance)
+        for act, begun in sentences.items()
+        for texts in begun
+        for text in texts
+        if (chance := float(shares[act] / total / len(begun) / len(texts)))
+    ]
+
+
+def filled(text: str, act: str, action: Action, obs: Observation) -> str:
+    """A sentence of an act with the amount that it names: the bid, or what another shop asks."""
+    bid = action.price if isinstance(action, Offer) else obs.ask
+    return text.replace("#", rupees(obs.own["quote"] if act == "outside" else bid))
+
+
+def draw(choices: Sequence[tuple[str, float]], rng: np.random.Generator) -> str:
+    """One of the texts, by their chances."""
+    chances = np.array([chance for _, chance in choices])
+    return choices[rng.choice(len(choices), p=chances / chances.sum())][0]
+
+
+@cache
+def sentences_by_token(
+    language: str, act: str, verb: str, first: bool, item: Item
+) -> dict[int, list[str]]:
+    """The sentences of an act that fit an item, by the token that they begin with.
+
+    Only those of the BEGINNINGS most frequent ones that are the act's own: words are drawn at a low
+    temperature, which favours what can begin in few ways.
+    """
+    by_token: dict[int, list[str]] = {}
+    for text in texts_of(language, act, verb, first, item):
+        token = first_token(text)
+        if acts_by_token(language).get(token) == act:
+            by_token.setdefault(token, []).append(text)
+    most = sorted(by_token, key=lambda token: -len(by_token[token]))[:BEGINNINGS]
+    return {token: by_token[token] for token in most}
+
+
+def texts_of(language: str, act: str, verb: str, first: bool, item: Item) -> tuple[str, ...]:
+    """All sentences of an act that fit an item; without one the bid's own, some after others."""
+    if act:
+        return sentences_to_say(language, "buyer", act, item)
+    bids = sentences_to_say(language, "bid", verb, item)
+    before = added(language, "first" if first else "heard")
+    return bids + tuple(f"{words} {bid}" for words, bid in zip(before, cycle(bids), strict=False))
+
+
+@cache
+def acts_by_token(language: str) -> dict[int, str]:
+    """The act of each first token: that of whose sentences it begins the largest part."""
+    parts: dict[int, dict[str, float]] = {}
+    for act in ("", *speech.PITCHES, *speech.QUESTIONS, *(f"ask_{extra}" for extra in EXTRAS)):
+        kinds = [("", True)] if act else product(("raise", "hold"), (True, False))
+        texts = {
+            text
+            for kind, item in product(kinds, CATALOGUE)
+            for text in texts_of(language, act, *kind, item)
+        }
+        counts = Counter(map(first_token, texts))
+        for token, count in counts.items():
+            parts.setdefault(token, {})[act] = count / counts.total()
+    return {token: max(of, key=of.get) for token, of in parts.items() if token is not None}
+
+
+@cache
+def first_token(text: str) -> int | None:
+    """The token that a sentence begins with in a reply; None where a quote is joined with it."""
+    before, whole = (
+        _tokenizer()(part, add_special_tokens=False)["input_ids"]
+        for part in (SAYS, SAYS + text.replace("#", "₹40"))
+    )
+    return whole[len(before)] if whole[: len(before)] == before else None
+
+
+@cache
+def _tokenizer() -> Any:
+    from transformers import AutoTokenizer
+
+    return AutoTokenizer.from_pretrained(smollm2().folder)
+
+
 def worded(
     obs: Observation, action: Action, act: str, language: str, lines_before: Collection[str],
     rng: np.random.Generator,
@@ -302,5 +448,4 @@ def worded(
     if bids and not act and rng.random() < ANSWERS:
         before = added(language, "first" if obs.bid is None else "heard")
         text = f"{one_of(before)} {text}"
-    amount = obs.own["quote"] if act == "outside" else action.price if bids else obs.ask
-    return replace(action, message=text.replace("#", rupees(amount)))
+    return replace(action, message=filled(text, act, action, obs))

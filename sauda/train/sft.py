@@ -7,9 +7,10 @@ The loss counts the completions alone and is computed by `losses.score_tokens`. 
 the rows and their tokens, stays in the run's folder; a folder made on one machine serves another.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -79,7 +80,6 @@ def train(
     settings: SFTStageSettings,
     folder: Path | None = None,
     resume: bool = False,
-    make_rows: Callable[[Any], list[teacher_rows.Row]] | None = None,
 ) -> dict:
     """Run the stage to its end, as `start_run`, `train_to_end` and `save_run` do.
 
@@ -87,8 +87,7 @@ def train(
     """
     run = common.start_run(settings, folder, resume)
     of_game = teacher_rows.arena_rows if settings.game == "arena" else people_rows.make_rows
-    make = partial(make_rows or of_game, settings)
-    rows = teacher_rows.load_rows(run.folder, make)
+    rows = teacher_rows.load_rows(run.folder, partial(of_game, settings))
     if adapter := common.init_adapter(settings):
         return train_on(run, rows, trainable(run.base, adapter))
     lora = peft_config(LoRA(settings.lora_r, settings.lora_alpha))
@@ -155,17 +154,20 @@ def load_sequences(run: common.Run, rows: Sequence[teacher_rows.Row], tokenizer:
 
 
 def collate(rows: Sequence[Mapping[str, Any]], padding: int) -> dict[str, Any]:
-    """Rows as tensors of shape (rows, tokens), padded on the right, and the choices of each."""
+    """Rows as tensors of shape (rows, tokens), padded on the right.
+
+    Where rows have choices, also these and their weights for each supervised token of the batch.
+    """
     import torch
     from torch.nn.utils.rnn import pad_sequence
 
     ids, labels = ([torch.tensor(row[key]) for row in rows] for key in ("input_ids", "labels"))
+    many = ("choices", "weights") if "choices" in rows[0] else ()
     return {
         "input_ids": pad_sequence(ids, True, padding),
         "labels": pad_sequence(labels, True, -100),
         "attention_mask": pad_sequence(list(map(torch.ones_like, ids)), True),
-        "choices": [(row.get("choices"), row.get("chances")) for row in rows],
-    }
+    } | {key: [*chain.from_iterable(row[key] for row in rows)] for key in many}
 
 
 def sft_trainer() -> Any:
@@ -178,10 +180,10 @@ def sft_trainer() -> Any:
         ) -> Any:
             if return_outputs:
                 raise NotImplementedError("this loss has no logits to return")
-            ids, labels, choices = inputs["input_ids"], inputs["labels"], inputs["choices"]
-            if any(tokens for tokens, _ in choices):
-                scored, vocabulary = score_vocabulary(model, ids, labels)
-                loss = choices_loss(scored, vocabulary, labels, choices)
+            ids, labels = inputs["input_ids"], inputs["labels"]
+            if "choices" in inputs:
+                scored, log_probs = score_vocabulary(model, ids, labels)
+                loss = choices_loss(log_probs, inputs["choices"], inputs["weights"])
             else:
                 scored = score_tokens(model, ids, labels)
                 count = len(scored.log_probs) if num_items_in_batch is None else num_items_in_batch

@@ -13,7 +13,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from itertools import chain, islice
+from itertools import chain, groupby, islice
 from pathlib import Path
 from typing import Any
 
@@ -42,7 +42,7 @@ from sauda.records.store import read_lines, write
 from sauda.train.common import option
 
 Action = Offer | Accept | WalkAway
-SAYS = '"say":"'  # before a sentence
+DECIDES = 8.0  # weight in the loss of the token that tells what will be said
 MIXTURE, WAITS = 1, 5  # streams of their own, apart from the game's
 
 
@@ -61,13 +61,14 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Opening(Row):
-    """A first reply of which a distribution is learnt: texts with chances that add up to 1.
+class Spoken(Row):
+    """A deal of whose replies distributions are learnt: of each, texts and their chances.
 
-    They differ in what is said. The reply in `labels` is drawn from them.
+    The texts make one move in other words; the label is drawn from them. Empty where the label
+    alone is learnt.
     """
 
-    choices: list[tuple[str, float]]
+    choices: list[list[tuple[str, float]]]
 
 
 @dataclass(frozen=True)
@@ -78,6 +79,7 @@ class Taught:
     move: Action
     label: str  # the completion of the teacher's move
     completion: str  # of the move that was made
+    choices: list[tuple[str, float]]  # of what the teacher may say with it, if it draws from many
 
 
 def spoil(
@@ -228,7 +230,7 @@ def load_rows(folder: Path, make: Callable[[], Sequence[Row]]) -> list[Row]:
     file = folder / "rows.jsonl"
     if not file.exists():
         write(file, to_lines(make()))
-    return [(Opening if "choices" in row else Row)(**row) for row in read_lines(file)]
+    return [(Spoken if "choices" in row else Row)(**row) for row in read_lines(file)]
 
 
 def label_tokens(
@@ -244,8 +246,7 @@ def label_tokens(
     for label, (read, reply) in zip(labels, reply_spans(messages, tokenizer), strict=True):
         wanted: list[int] = []
         if label:
-            wanted = tokenizer(label, add_special_tokens=False)["input_ids"]
-            wanted.append(tokenizer.eos_token_id)
+            wanted = _to_end(label, tokenizer)
             pairs = enumerate(zip(wanted, reply, strict=False), 1)
             wanted = wanted[: next((n for n, (a, b) in pairs if a != b), None)]
         ids += read + reply
@@ -253,38 +254,48 @@ def label_tokens(
     return {"input_ids": ids, "labels": targets}
 
 
+def _to_end(text: str, tokenizer: Any) -> list[int]:
+    """A reply's tokens and the one that ends the turn."""
+    return [*tokenizer(text, add_special_tokens=False)["input_ids"], tokenizer.eos_token_id]
+
+
 def encode(row: Row, tokenizer: Any) -> dict[str, list]:
-    """What is learnt of a row: its tokens and labels, and the choices of an opening."""
-    if isinstance(row, Opening):
-        return opening_tokens(row, tokenizer)
-    return label_tokens(row.messages, row.labels, tokenizer)
+    """What is learnt of a row: its tokens and labels; of a deal in many words also those.
 
-
-def opening_tokens(row: Opening, tokenizer: Any) -> dict[str, list]:
-    """An opening as by `label_tokens`, with what may stand in place of its last tokens.
-
-    These are the tokens of its sentence and the end of the turn. For each, "choices" has the next
-    tokens of those texts that are the same up to there, and "chances" how often each comes.
+    "choices" has then, for each supervised token, those that may stand there, and "weights" how
+    often each does.
     """
-    ((read, _),) = reply_spans(row.messages, tokenizer)
-    (reply,), end = row.labels, [tokenizer.eos_token_id]
-    whole, before, *texts = (
-        tokenizer(text, add_special_tokens=False)["input_ids"]
-        for text in (reply, reply.partition(SAYS)[0] + SAYS, *(text for text, _ in row.choices))
-    )
-    path, choices, chances = whole[len(before) :] + end, [], []
-    for depth in range(len(path)):
-        so_far = before + path[:depth]
+    made: dict[str, list] = label_tokens(row.messages, row.labels, tokenizer)
+    if isinstance(row, Spoken):
+        runs = (list(run) for learnt, run in groupby(made["labels"], lambda t: t != -100) if learnt)
+        pairs = [pair for pair in zip(row.labels, row.choices, strict=True) if pair[0]]
+        weighed = [
+            weights
+            for (label, choices), run in zip(pairs, runs, strict=True)
+            for weights in islice(weigh_tokens(label, choices, tokenizer), len(run))
+        ]
+        made["choices"] = [[*tokens] for tokens in weighed]
+        made["weights"] = [[*tokens.values()] for tokens in weighed]
+    return made
+
+
+def weigh_tokens(
+    label: str, choices: Sequence[tuple[str, float]], tokenizer: Any
+) -> Iterator[dict[int, float]]:
+    """For each token of a label those that go on a text that is the same up to there.
+
+    Their weights are how often each comes: they add up to 1, but to DECIDES where texts first part.
+    """
+    texts = [(_to_end(text, tokenizer), chance) for text, chance in choices or [(label, 1.0)]]
+    factor = DECIDES
+    for depth, token in enumerate(_to_end(label, tokenizer)):
         goes_on: Counter[int] = Counter()
-        for ids, (_, chance) in zip(texts, row.choices, strict=True):
-            if ids[: len(so_far)] == so_far:
-                goes_on[(ids + end)[len(so_far)]] += chance
-        choices.append([*goes_on])
-        chances.append([chance / goes_on.total() for chance in goes_on.values()])
-    labels = [-100] * len(read) + before + path
-    return {
-        "input_ids": read + before + path, "labels": labels, "choices": choices, "chances": chances,
-    }  # fmt: skip
+        for ids, chance in texts:
+            goes_on[ids[depth]] += chance
+        scale = (factor if len(goes_on) > 1 else 1.0) / goes_on.total()
+        yield {token: chance * scale for token, chance in goes_on.items()}
+        factor = 1.0 if len(goes_on) > 1 else factor
+        texts = [(ids, chance) for ids, chance in texts if ids[depth] == token]
 
 
 def reply_spans(
