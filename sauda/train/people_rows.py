@@ -4,8 +4,8 @@ The planner of each game makes the moves, and at times they are spoilt as a mode
 goes with a move is a training sentence of the corpus that fits the goods, in the seller's language:
 of the planner's speech act, or of the move itself where it has none, some of them after a greeting
 or a word that is true of any move. No line comes twice in a deal, and none says what the seller has
-just done. With a `temper` all that could be said is learnt and not the sentence that is: each act has
-a share by what the planner expects of it, and its sentences have equal parts of that. A row is a
+just done. With a `temper` all that could be said is learnt and not the sentence that is: each act
+has a share by what the planner expects of it, and its sentences equal parts of that. A row is a
 whole deal as one conversation, whose bytes are those that are served.
 """
 
