@@ -30,7 +30,7 @@ from sauda.records.schemas.episodes import DUEL_FILE
 from sauda.records.seeds import first_seeds
 from sauda.records.store import Artifact
 
-MOVES, LETTERS = 7, 120  # that a game on show has at most, and each of its lines
+MOVES, LETTERS = range(5, 8), 120  # that a game on show has, and each of its lines at most
 
 
 def replay_duel(artifact: Artifact, workers: int, root: Path) -> dict[str, Any]:
@@ -59,7 +59,7 @@ def duel(
     """The data of the artifact.
 
     The game on show has the median share, the lower of two, of those in which both sides speak
-    Hinglish in each move and agree, with few moves and short lines.
+    Hinglish in each move and agree, after two bids at least, with few moves and short lines.
     """
     task, seeds = env.get_task(PEOPLE), first_seeds(episodes)
     for name in others:
@@ -87,7 +87,7 @@ def can_be_shown(record: Mapping[str, Any]) -> bool:
     lines = [move.get("message", "") for move in record["moves"]]
     return (
         record["end"] == env.EndReason.AGREEMENT
-        and len(lines) <= MOVES
+        and len(lines) in MOVES
         and all(len(line) <= LETTERS and language_of(line) == HINGLISH for line in lines)
     )
 
