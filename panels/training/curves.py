@@ -44,7 +44,7 @@ SMOOTHEST = 0.98
 TITLES = {  # of stages whose name in capitals is none
     "distill": "Distillation", "people": "SFT with people", "talks": "SFT with people and packages",
     "form": "Form of a move", "reward": "Reward alone", "candid": "SFT, plain lines",
-    "listens": "SFT, fitting arguments",
+    "listens": "SFT, fitting arguments", "heeds": "SFT, fitting words",
 }  # fmt: skip
 
 Row = Mapping[str, Any]

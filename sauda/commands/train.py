@@ -21,6 +21,7 @@ TRAINED = {
     "talks": "the same, on deals of the open market and packages too",
     "candid": "the same, on deals in which no line says what the seller has just done",
     "listens": "the same, on which argument to begin with, by what the planner expects of each",
+    "heeds": "the same, on what to say with each bid, by what the planner expects of it",
     "form": "a buyer, on legal moves at random: the form of a move and nothing else",
     "reward": "a buyer, from `form` on, by the grades of whole games alone",
     "grpo": "a buyer, reinforcement learning on whole games",

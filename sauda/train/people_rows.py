@@ -73,7 +73,7 @@ SHARES = {  # of the rows of a stage, by task
         "bazaar/package": 0.24,
         "bazaar/package-mute": 0.05,
     },
-    "listens": {
+    "heeds": {
         PEOPLE: 0.6,
         "bazaar/open-3": 0.2,
         "bazaar/mute-3": 0.05,

@@ -7,7 +7,7 @@ The loss counts the completions alone and is computed by `losses.score_tokens`. 
 the rows and their tokens, stays in the run's folder; a folder made on one machine serves another.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain
@@ -80,6 +80,7 @@ def train(
     settings: SFTStageSettings,
     folder: Path | None = None,
     resume: bool = False,
+    make_rows: Callable[[Any], Sequence[teacher_rows.Row]] | None = None,
 ) -> dict:
     """Run the stage to its end, as `start_run`, `train_to_end` and `save_run` do.
 
@@ -87,7 +88,7 @@ def train(
     """
     run = common.start_run(settings, folder, resume)
     of_game = teacher_rows.arena_rows if settings.game == "arena" else people_rows.make_rows
-    rows = teacher_rows.load_rows(run.folder, partial(of_game, settings))
+    rows = teacher_rows.load_rows(run.folder, partial(make_rows or of_game, settings))
     if adapter := common.init_adapter(settings):
         return train_on(run, rows, trainable(run.base, adapter))
     lora = peft_config(LoRA(settings.lora_r, settings.lora_alpha))
