@@ -4,7 +4,7 @@
 
 It goes on from the adapter of `listens`, which learnt what to begin with. Here every bid of a deal
 is learnt as a distribution over all that could be said with it, and the token that tells what will
-be said counts as much as eight others.
+be said counts as much as all others together.
 """
 
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ class HeedsSettings(people.PeopleSettings):
     """Settings of `people`, but for the deals that are learnt and how their words are."""
 
     init_adapter: str = option("adapter to train further; '' for a new one", "listens")
-    rows: int = option("deals to learn from", 1_600)
+    rows: int = option("deals to learn from", 1_280)
     shares: tuple[tuple[str, float], ...] = tuple(people_rows.SHARES["heeds"].items())
     temper: float = 0.02
     first_seed: int = option("training seeds run up from it", 39_500)

@@ -42,7 +42,7 @@ from sauda.records.store import read_lines, write
 from sauda.train.common import option
 
 Action = Offer | Accept | WalkAway
-DECIDES = 8.0  # weight in the loss of the token that tells what will be said
+DECIDES = 64.0  # weight in the loss of the token that tells what will be said
 MIXTURE, WAITS = 1, 5  # streams of their own, apart from the game's
 
 
