@@ -69,6 +69,7 @@ STAGES: Mapping[str, Stage] = {
     "mini+candid": Stage("SFT, plain lines", "mini+talks"),
     "mini+listens": Stage("SFT, fitting arguments", "mini+candid"),
     "mini+heeds": Stage("SFT, fitting words in every round", "mini+listens"),
+    "mini+settles": Stage("SFT, whole replies", "mini+heeds"),
     "mini+grpo": Stage("SFT + people + packages + GRPO", "mini+talks"),
     "mini+dpo": Stage("SFT + people + packages + DPO", "mini+talks"),
     "mini+form": Stage("form of a move", BASE),
@@ -76,7 +77,7 @@ STAGES: Mapping[str, Stage] = {
 }
 METHODS = {  # the method of each stage, by whose name it is drawn
     "sft": "sft", "people": "sft", "talks": "sft", "candid": "sft",
-    "listens": "sft", "heeds": "sft", "form": "sft",
+    "listens": "sft", "heeds": "sft", "settles": "sft", "form": "sft",
     "distill": "distill", "grpo": "grpo", "reward": "grpo", "dpo": "dpo",
 }  # fmt: skip
 # What each stage is measured on; `sft`, the first step to Sauda, learnt rules that are gone.
@@ -86,7 +87,8 @@ MEASURED: Mapping[str, tuple[str, ...]] = {
     "mini+talks": ("bazaar/people", "bazaar/package", "bazaar/open-3", "bazaar/mute-3"),
     "mini+candid": ("bazaar/people", "bazaar/package", "bazaar/open-3", "bazaar/mute-3"),
     "mini+listens": ("bazaar/people", "bazaar/package", "bazaar/open-3", "bazaar/mute-3"),
-    "mini+heeds": ("bazaar/people", "bazaar/package", "bazaar/open-3", "bazaar/mute-3"),
+    "mini+heeds": ("bazaar/people",),
+    "mini+settles": ("bazaar/people", "bazaar/package", "bazaar/open-3", "bazaar/mute-3"),
     "mini+grpo": ("bazaar/people",),
     "mini+dpo": ("bazaar/people",),
     "mini+form": ("bazaar/open-3",),

@@ -45,6 +45,7 @@ TITLES = {  # of stages whose name in capitals is none
     "distill": "Distillation", "people": "SFT with people", "talks": "SFT with people and packages",
     "form": "Form of a move", "reward": "Reward alone", "candid": "SFT, plain lines",
     "listens": "SFT, fitting arguments", "heeds": "SFT, fitting words",
+    "settles": "SFT, whole replies",
 }  # fmt: skip
 
 Row = Mapping[str, Any]

@@ -22,6 +22,7 @@ TRAINED = {
     "candid": "the same, on deals in which no line says what the seller has just done",
     "listens": "the same, on which argument to begin with, by what the planner expects of each",
     "heeds": "the same, on what to say with each bid, by what the planner expects of it",
+    "settles": "the same, on whole replies again",
     "form": "a buyer, on legal moves at random: the form of a move and nothing else",
     "reward": "a buyer, from `form` on, by the grades of whole games alone",
     "grpo": "a buyer, reinforcement learning on whole games",

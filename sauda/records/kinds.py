@@ -88,7 +88,7 @@ def training_runs() -> list[str]:
     return [file.removeprefix("training/").removesuffix(".json") for file in files]
 
 
-STAGES = "roles|sft|form|reward|distill|people|talks|candid|listens|heeds|grpo|dpo"
+STAGES = "roles|sft|form|reward|distill|people|talks|candid|listens|heeds|settles|grpo|dpo"
 OWN_RUN = re.compile(rf"training/({STAGES})\b[\w.-]*\.json")  # named by its stage and settings
 
 

@@ -24,6 +24,7 @@ class HeedsSettings(people.PeopleSettings):
     rows: int = option("deals to learn from", 1_280)
     shares: tuple[tuple[str, float], ...] = tuple(people_rows.SHARES["heeds"].items())
     temper: float = 0.02
+    parts: ClassVar[float] = 64.0
     first_seed: int = option("training seeds run up from it", 39_500)
     save_steps: int = 50
     stage: ClassVar[str] = "heeds"

@@ -57,7 +57,7 @@ def make_rows(settings: ListensSettings) -> list[Spoken]:
     rows = [*islice(openings, settings.openings)]
     for row in people_rows.make_rows(settings):
         labels = [""] * (row.task == PEOPLE) + row.labels[row.task == PEOPLE :]
-        rows.append(Spoken(row.task, row.seed, 0, labels, row.messages, [[] for _ in labels]))
+        rows.append(Spoken(row.task, row.seed, 0, labels, row.messages, [[] for _ in labels], 1.0))
     return rows
 
 
@@ -76,4 +76,4 @@ def opening(seed: int, settings: ListensSettings) -> Iterator[Spoken]:
     if choices and not is_unseen_listing(obs.table.item):
         reply = people_rows.draw(choices, np.random.default_rng([seed, people_rows.SPEECH]))
         chat = [*render(obs), {"role": "assistant", "content": reply}]
-        yield Spoken(PEOPLE, seed, 0, [reply], chat, [choices])
+        yield Spoken(PEOPLE, seed, 0, [reply], chat, [choices], settings.parts)

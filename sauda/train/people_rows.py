@@ -117,6 +117,7 @@ class PeopleRowSettings:
     passed: float = 0.5  # share of the deals that is kept, of those without an awkward end
     first_seed: int = option("training seeds run up from it", 30_000)
     temper: ClassVar[float] = 0.0  # of a grade, by which a softmax makes shares of what is expected
+    parts: ClassVar[float] = 1.0  # weight in the loss of the token that tells what will be said
 
 
 def make_rows(settings: PeopleRowSettings) -> list[Row]:
@@ -141,7 +142,8 @@ def conversation(name: str, seed: int, settings: PeopleRowSettings) -> Iterator[
         chat = [*render(last.obs), {"role": "assistant", "content": last.completion}]
         labels = [state.label for state in states]
         if settings.temper:
-            yield Spoken(name, seed, 0, labels, chat, [state.choices for state in states])
+            choices = [state.choices for state in states]
+            yield Spoken(name, seed, 0, labels, chat, choices, settings.parts)
         else:
             yield Row(name, seed, 0, labels, chat)
 

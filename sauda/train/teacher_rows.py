@@ -42,7 +42,6 @@ from sauda.records.store import read_lines, write
 from sauda.train.common import option
 
 Action = Offer | Accept | WalkAway
-DECIDES = 64.0  # weight in the loss of the token that tells what will be said
 MIXTURE, WAITS = 1, 5  # streams of their own, apart from the game's
 
 
@@ -65,10 +64,12 @@ class Spoken(Row):
     """A deal of whose replies distributions are learnt: of each, texts and their chances.
 
     The texts make one move in other words; the label is drawn from them. Empty where the label
-    alone is learnt.
+    alone is learnt. The token in which texts first part tells what will be said, and has a weight
+    in the loss; every other token weighs 1.
     """
 
     choices: list[list[tuple[str, float]]]
+    parts: float
 
 
 @dataclass(frozen=True)
@@ -272,7 +273,7 @@ def encode(row: Row, tokenizer: Any) -> dict[str, list]:
         weighed = [
             weights
             for (label, choices), run in zip(pairs, runs, strict=True)
-            for weights in islice(weigh_tokens(label, choices, tokenizer), len(run))
+            for weights in islice(weigh_tokens(label, choices, row.parts, tokenizer), len(run))
         ]
         made["choices"] = [[*tokens] for tokens in weighed]
         made["weights"] = [[*tokens.values()] for tokens in weighed]
@@ -280,14 +281,14 @@ def encode(row: Row, tokenizer: Any) -> dict[str, list]:
 
 
 def weigh_tokens(
-    label: str, choices: Sequence[tuple[str, float]], tokenizer: Any
+    label: str, choices: Sequence[tuple[str, float]], parts: float, tokenizer: Any
 ) -> Iterator[dict[int, float]]:
     """For each token of a label those that go on a text that is the same up to there.
 
-    Their weights are how often each comes: they add up to 1, but to DECIDES where texts first part.
+    Their weights are how often each comes: they add up to 1, but to `parts` where texts first part.
     """
     texts = [(_to_end(text, tokenizer), chance) for text, chance in choices or [(label, 1.0)]]
-    factor = DECIDES
+    factor = parts
     for depth, token in enumerate(_to_end(label, tokenizer)):
         goes_on: Counter[int] = Counter()
         for ids, chance in texts:
