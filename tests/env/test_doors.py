@@ -53,7 +53,7 @@ def snippet(language: str, word: str) -> str:
 def recorded() -> dict[int, Any]:
     """The episodes of the model in this process, by seed."""
     task = get_task(OPEN)
-    policy = get_policy(task, "mini+heeds")
+    policy = get_policy(task, "mini+settles")
     return {seed: rollout(task, policy, seed) for seed in TWICE}
 
 
@@ -99,7 +99,7 @@ def address() -> Iterator[str]:
         port = free.rpartition(":")[2]
     command = [sys.executable, "-m", *snippet("sh", "serve-model").split()[2:-1], port]
     with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as process:
-        assert "mini+heeds at" in process.stdout.readline()
+        assert "mini+settles at" in process.stdout.readline()
         yield f"http://127.0.0.1:{port}"
         process.terminate()
 
@@ -151,8 +151,8 @@ def test_a_client_of_the_protocol_plays_the_recorded_game(address, capsys):
 
 
 def test_evaluate_gives_the_grades_of_the_game():
-    spec = EvaluationSpec((OPEN,), ("mini+heeds",), "holdout", len(TWICE), "mini+heeds")
-    columns = evaluate(spec, here)["episodes"][OPEN]["mini+heeds"]
+    spec = EvaluationSpec((OPEN,), ("mini+settles",), "holdout", len(TWICE), "mini+settles")
+    columns = evaluate(spec, here)["episodes"][OPEN]["mini+settles"]
     given = {seed: round(grade, 6) for seed, grade in grades().items()}  # as artifacts round them
     assert dict(zip(TWICE, columns["grade"], strict=True)) == given
     report("evaluate", "sauda", grades(), TWICE)
@@ -285,7 +285,7 @@ def test_the_tools_of_mcp_give_the_grades_of_evaluate(door, page):
 
 
 def test_an_entry_of_the_leaderboard_has_the_grades_of_evaluate(door, page, address):
-    enter = f"--url {page.address} --base-url {address}/v1 --model mini+heeds --task {OPEN}"
+    enter = f"--url {page.address} --base-url {address}/v1 --model mini+settles --task {OPEN}"
     enter += " --name doors --yes"
     folder = door(f'pip install "./env"\nsauda-env enter {enter}\n', "leaderboard")
     *_, row = (folder / "output.txt").read_text().splitlines()

@@ -20,7 +20,7 @@ from sauda.train.people_rows import (
     sentences_by_token,
     task_of,
 )
-from sauda.train.teacher_rows import DECIDES, Spoken, encode, verb_of
+from sauda.train.teacher_rows import Spoken, encode, verb_of
 
 SETTINGS = heeds.HeedsSettings(rows=8)
 ACTS = ("", "tea", "cash", "outside", "flaw")
@@ -84,14 +84,14 @@ def test_the_tokens_that_may_come_next_have_the_chances_of_the_choices(toy, rows
         learnt = [token for token in made["labels"] if token != -100]
         for token, tokens, weights in zip(learnt, made["choices"], made["weights"], strict=True):
             assert token in tokens
-            assert sum(weights) == pytest.approx(DECIDES if sum(weights) > 1.5 else 1)
+            assert sum(weights) == pytest.approx(SETTINGS.parts if sum(weights) > 1.5 else 1)
         if row.labels[0] == row.messages[2]["content"] and row.choices[0]:
             place = next(at for at, tokens in enumerate(made["choices"]) if len(tokens) > 1)
             first = Counter()
             for text, chance in row.choices[0]:
                 ids = tokenizer(text, add_special_tokens=False)["input_ids"]
                 assert ids[:place] == learnt[:place]
-                first[ids[place]] += chance * DECIDES
+                first[ids[place]] += chance * SETTINGS.parts
             weights = dict(zip(made["choices"][place], made["weights"][place], strict=True))
             assert weights == pytest.approx(first)
 
