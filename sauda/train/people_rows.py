@@ -118,6 +118,7 @@ class PeopleRowSettings:
     first_seed: int = option("training seeds run up from it", 30_000)
     temper: ClassVar[float] = 0.0  # of a grade, by which a softmax makes shares of what is expected
     parts: ClassVar[float] = 1.0  # weight in the loss of the token that tells what will be said
+    ends_with_words: ClassVar[bool] = True  # whether a sentence goes with taking an ask or leaving
 
 
 def make_rows(settings: PeopleRowSettings) -> list[Row]:
@@ -196,7 +197,7 @@ def teach(
         choices = all_words(obs, best, planned.shares, language, lines_before)
         if choices:
             best = parse(draw(choices, speech), obs)
-        else:
+        elif settings.ends_with_words or isinstance(best, Offer):
             best = worded(obs, best, planned.act, language, lines_before, speech)
         made, how = best, names[spoils.choice(len(names), p=chances)]
         if how != "made":
@@ -205,7 +206,7 @@ def teach(
             if how == "silent" or spoilt != best:
                 made = worded(obs, spoilt, "", language, lines_before, speech)
         reply = completion(made, obs)
-        lines_before.add(json.loads(reply)["say"])
+        lines_before.add(json.loads(reply).get("say", ""))
         yield Taught(obs, best, completion(best, obs), reply, choices)
         play = advance(task, task.opponents, move(task, play, parse(reply, obs)))
 

@@ -3,7 +3,8 @@
     python -m sauda train settles
 
 It goes on from the adapter of `heeds`, in whose loss what tells an argument weighed so much that
-other words suffered: it accepted with "No". Here that token weighs little more than others.
+other words suffered: it took asks with "No". Here that weighs little more than other tokens, and an
+ask is taken without a sentence, as the prompt says.
 """
 
 from dataclasses import dataclass
@@ -22,6 +23,7 @@ class SettlesSettings(heeds.HeedsSettings):
     init_adapter: str = option("adapter to train further; '' for a new one", "heeds")
     rows: int = option("deals to learn from", 320)
     parts: ClassVar[float] = 4.0
+    ends_with_words: ClassVar[bool] = False
     first_seed: int = option("training seeds run up from it", 43_500)
     learning_rate: float = 4e-4
     stage: ClassVar[str] = "settles"
