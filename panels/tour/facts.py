@@ -87,12 +87,12 @@ def in_short(runs: Sequence[Artifact]) -> str:
 def curve(runs: Sequence[Artifact], comparison: Artifact) -> go.Figure:
     """All stages over the minutes of training: hold-out grades and checkpoints above, loss below.
 
-    Each stage begins where the one before ended, at a dotted line with what its name adds.
+    Each stage begins where the one before ended, at a dotted line with its number in `numbered`.
     """
     rows, figure = rows_by_policy(comparison, MARKET), go.Figure()
-    ends, checkpoints, began, before = [(0.0, rows[BASE])], [], 0.0, ""
+    ends, checkpoints, began = [(0.0, rows[BASE])], [], 0.0
     every = math.ceil(sum(len(run.data.log) for run in runs) / DRAWN)
-    for number, run in enumerate(runs):
+    for number, run in enumerate(runs, 1):
         log, minutes = recorded(run), run.data.seconds / 60
         losses, style = [row["loss"] for row in log.rows], line_style(log.role)
         # arrays of numbers, which are shorter in the page than lists
@@ -114,16 +114,15 @@ def curve(runs: Sequence[Artifact], comparison: Artifact) -> go.Figure:
             row | {"x": began + row["seconds"] / 60}
             for row in log.evaluations if row["seconds"] is not None
         ]  # fmt: skip
-        title, before = _title(run.data.stage).removeprefix(before), _title(run.data.stage)
         figure.add_vline(began, line={"dash": "dot", "width": 1, "color": SERIES["oracle"].light})
         figure.add_annotation(
             x=began,
-            y=(1.0, 0.95)[number % 2],
+            y=1.0,
             yref="paper",
-            text=f"{title.strip()}, {minutes:.0f} min",
+            text=str(number),
             showarrow=False,
             xanchor="left",
-            xshift=6,  # a short stage's name reaches over the next one
+            xshift=4,
         )
         began += minutes
         ends += [(began, rows[name])] if (name := f"{BASE}+{Path(run.file).stem}") in rows else []
@@ -144,6 +143,17 @@ def curve(runs: Sequence[Artifact], comparison: Artifact) -> go.Figure:
         yaxis2={"title": "loss", "domain": [0, 0.32], "rangemode": "tozero", "anchor": "x"},
     )
     return style_figure(figure, 420).update_layout(legend={"y": 1.04})
+
+
+def numbered(runs: Sequence[Artifact]) -> str:
+    """The stages by their numbers in the curve, each with what its name adds and its minutes."""
+    titles = ["", *(_title(run.data.stage) for run in runs)]
+    return ", ".join(
+        f"{number} {title.removeprefix(before).strip()} ({run.data.seconds / 60:.0f} min)"
+        for number, (run, before, title) in enumerate(
+            zip(runs, titles, titles[1:], strict=False), 1
+        )
+    )
 
 
 def _title(stage: str) -> str:

@@ -78,6 +78,7 @@ def _build_story() -> None:
         with gr.Column(min_width=320):
             gr.HTML(HTML.learnt(first, sum(later)))
             gr.Plot(facts.curve(runs, comparison), show_label=False, elem_id="tour-curve")
+            gr.HTML(note(f"Stages: {facts.numbered(runs)}."))
         with gr.Column(min_width=320):
             gr.HTML(HTML.gained(gain, facts.trained_on(comparison)))
             gr.Plot(facts.grades_figure(comparison), show_label=False, elem_id="tour-grades")
