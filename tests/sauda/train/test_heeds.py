@@ -8,7 +8,7 @@ import pytest
 
 from env import CATALOGUE, advance, begin, ear
 from env.bazaar.prompt import parse
-from sauda.train import heeds, sft
+from sauda.train import heeds, settles, sft
 from sauda.train.losses import choices_loss, score_vocabulary
 from sauda.train.model import read_base, tokenizer_of
 from sauda.train.people_rows import (
@@ -62,6 +62,13 @@ def test_an_argument_has_its_share_and_more_of_it_where_the_planner_expects_more
         for text, chance in all_words(obs, planned.move, planned.shares, "en", ()):
             told[ear.act_in(parse(text, obs).message)[0] or ""] += chance
         assert all(abs(told[act] - share) < 0.05 for act, share in planned.shares.items())
+
+
+def test_the_stage_that_settles_takes_an_ask_without_a_sentence():
+    rows = make_rows(settles.SettlesSettings(rows=16))
+    labels = [label for row in rows for label in row.labels if label]
+    assert {label for label in labels if verb_of(label) == "accept"} == {'{"accept":true}'}
+    assert all(json.loads(label)["say"] for label in labels if verb_of(label) == "raise")
 
 
 def test_without_a_temper_one_sentence_is_learnt():
