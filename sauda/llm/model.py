@@ -46,7 +46,7 @@ CHOICE = {
 BF16 = ("avx512_bf16", "amx_bf16")  # a CPU without either is three times slower in bf16
 ROUNDING = ("avx2", "avx512_f", "avx512_bf16", "amx_bf16")  # what torch chooses its kernels by
 
-SAUDA = "heeds"  # the adapter that Sauda plays with, under artifacts/adapters/
+SAUDA = "settles"  # the adapter that Sauda plays with, under artifacts/adapters/
 
 
 class Names(NamedTuple):
