@@ -34,7 +34,7 @@ quick: .venv/ready
 # Every stage with a published adapter, from the base; stopped, it goes on where it was.
 train-mini: .venv/ready
 	$(BIN)/python -m sauda weights
-	for run in sft people talks candid listens grpo dpo form reward \
+	for run in sft people talks candid listens heeds settles grpo dpo form reward \
 	  "sft --game arena" "distill --game arena" "roles --role buyer" "roles --role seller" "roles --role generalist"; do \
 	  folder="$(RUNS)/$$(echo "$$run" | sed 's/ --seed /-seed/; s/ --[a-z]* /-/')"; \
 	  resume=$$([ ! -e "$$folder/run.json" ] || echo --resume); \
