@@ -50,7 +50,7 @@ def verdict(people: People, ear: Ear, likeness: Likeness, manners: Manners) -> V
             f" {best_wall(people).grade.mean:.1%}.",
             f"Sauda, in its own words, closes {sauda.deals.mean:.0%} of the possible deals with"
             f" sellers of twelve habits that no training met, and answers {sauda.answered.mean:.0%}"
-            f" of the falls of an ask by coming closer; of 1,000 lines {sauda.per_thousand:.0f}"
+            f" of the falls of an ask by coming closer; {sauda.per_thousand:.1f} of 1,000 lines"
             f" have a fault: {count_in_words(sauda.faults)} (n = {sauda.lines:,}).",
         ),
     )

@@ -14,7 +14,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from sauda.commands.console import add_command, mean_with_interval, report
 from sauda.language.faults import count_in_words
-from sauda.players import SERVED
+from sauda.players import MEASURED, SERVED
 from sauda.records.kinds import FILES, KINDS, entry
 from sauda.records.schemas.base import Interval
 from sauda.records.store import REPOSITORY, load, write
@@ -128,7 +128,12 @@ def fill(text: str) -> str:
     folder.filters["mean"] = lambda figures: f"{figures.mean:z.3f}"
     template = folder.get_template("readme.jinja")
     context = template.new_context(
-        {"rows": select_rows, "data": lambda file: load(file).data, "served": SERVED}
+        {
+            "rows": select_rows,
+            "data": lambda file: load(file).data,
+            "served": SERVED,
+            "stages": [*MEASURED],
+        }
     )
 
     def table(mark: re.Match[str]) -> str:

@@ -10,11 +10,11 @@ from collections.abc import Iterator, Mapping
 from env import Observation, Offer, ear
 
 FAULTS = {  # in words
-    "price": "name another price than the bid",
-    "repeat": "say a line again",
-    "claim": "name a shop that is not known",
-    "step": "answer a step that the seller did not make",
-    "limit": "give the limit away",
+    "price": "naming another price than the bid",
+    "repeat": "saying a line again",
+    "claim": "naming a shop that is not known",
+    "step": "answering a step that the seller did not make",
+    "limit": "giving the limit away",
 }
 # Words that say that the ask fell, or that it did not.
 FELL = re.compile(
@@ -43,7 +43,7 @@ def faults_in(obs: Observation, action: Offer) -> Iterator[str]:
 
 
 def count_in_words(faults: Mapping[str, int]) -> str:
-    """How often each was made, the most frequent first: "42 say a line again"; or "none"."""
+    """How often each was made, the most frequent first: "42 saying a line again"; or "none"."""
     frequent = sorted(faults.items(), key=lambda each: -each[1])
     return ", ".join(f"{count} {FAULTS[name]}" for name, count in frequent if count) or "none"
 

@@ -3,8 +3,8 @@
     python -m sauda train heeds
 
 It goes on from the adapter of `listens`, which learnt what to begin with. Here every bid of a deal
-is learnt as a distribution over all that could be said with it, and the token that tells what will
-be said counts as much as all others together.
+is learnt as a distribution over all that could be said with it. The tokens that tell what will be
+said are few, and count about three times as much as all others together.
 """
 
 from dataclasses import dataclass

@@ -58,10 +58,10 @@ def test_an_argument_has_its_share_and_more_of_it_where_the_planner_expects_more
         obs = task.env.observe(play.state, task.learner)
         planned = plan(PEOPLE, obs, SETTINGS)
         assert max(planned.shares, key=planned.shares.get) == planned.act
-        told = Counter()
+        heard = Counter()
         for text, chance in all_words(obs, planned.move, planned.shares, "en", ()):
-            told[ear.act_in(parse(text, obs).message)[0] or ""] += chance
-        assert all(abs(told[act] - share) < 0.05 for act, share in planned.shares.items())
+            heard[ear.act_in(parse(text, obs).message)[0] or ""] += chance
+        assert all(abs(heard[act] - share) < 0.05 for act, share in planned.shares.items())
 
 
 def test_the_stage_that_settles_takes_an_ask_without_a_sentence():
