@@ -37,17 +37,9 @@ class Sampling:
     max_new_tokens: int = 64  # of a reply
     median: bool = False  # where decoding is greedy, a price is the median and not the mode
 
-    def at(self, text: str) -> float:
-        """The temperature of the token that follows `text`.
-
-        With `median` a move is greedy and the sentence that goes with it is drawn: the likeliest
-        one would be said in every round.
-        """
-        return WORDS if self.median and SENTENCE.search(text) else self.temperature
-
 
 DEFAULT_SAMPLING = Sampling(temperature=0.0, median=True)
-WORDS = 0.7  # temperature of a sentence of its own; at 0.4 it repeats itself
+WORDS = 0.7  # temperature of a sentence of its own
 PRICE = re.compile(r'"(?:offer|raise)":\s?(\d{0,3})$')  # a reply that is within its price
 # A reply that has come to its own sentence.
 SENTENCE = re.compile(r'"(?:raise|hold)":\d+,(?:"with":\[[^\]]*\],)?"say":"')
@@ -291,10 +283,14 @@ class Decoder:
         reuses_prefix: bool = True,
         prefix_cache: PrefixCache | None = None,
         fresh: int = 0,
+        first: float = WORDS,
     ) -> None:
-        """No two sentences of a chat begin with the same `fresh` tokens; 0: they may."""
+        """No two sentences of a chat begin with the same `fresh` tokens; 0: they may.
+
+        `first` is the temperature of a sentence's first token, which tells what it argues.
+        """
         self.network, self.tokenizer, self.sampling = network, tokenizer, sampling
-        self.fresh = fresh
+        self.fresh, self.first = fresh, first
         self.stops = stop_tokens(tokenizer, network)
         self.reuses_prefix = reuses_prefix
         self.prefix_cache = PrefixCache() if prefix_cache is None else prefix_cache
@@ -399,7 +395,7 @@ class Decoder:
 
         if any(row.matcher is not None or self._taken(row) for row in rows):
             logits = self._forbid(logits, rows)
-        temperatures = [row.sampling.at(row.text) for row in rows]
+        temperatures = [self._temperature(row) for row in rows]
         tokens = [self._median_digit(logits[i], row, token) if row.sampling.median else token
                   for i, (row, token) in enumerate(
                       zip(rows, logits.argmax(dim=1).tolist(), strict=True))]  # fmt: skip
@@ -416,6 +412,16 @@ class Decoder:
         draws = np.array([row.draws[len(row.tokens)] for row in rows])
         picked = (reached <= (draws * reached[:, -1])[:, None]).sum(axis=1)
         return [int(ids[i, p]) if temperatures[i] else tokens[i] for i, p in enumerate(picked)]
+
+    def _temperature(self, row: Row) -> float:
+        """The temperature of the row's next token.
+
+        With `median` a move is greedy and the sentence that goes with it is drawn: the likeliest
+        one would be said in every round.
+        """
+        if not (row.sampling.median and SENTENCE.search(row.text)):
+            return row.sampling.temperature
+        return WORDS if row.said else self.first
 
     def _median_digit(self, logits: Any, row: Row, best: int) -> int:
         """The token of the median price in the place of a digit; elsewhere the `best` token.

@@ -187,6 +187,22 @@ def test_a_price_is_the_median_of_its_distribution(tiny):
     assert text == "62"
 
 
+def test_a_sentence_has_a_temperature_and_its_first_token_another_and_a_move_is_greedy(tiny):
+    draws = np.full(8, 0.8)  # of two tokens with chances of 0.7 and 0.3, the second one's
+    sampling = Sampling(temperature=0.0, median=True)
+    decoder = Decoder(*tiny, first=0.3)
+    for text, said, drawn in (
+        ('{"raise":45,"', 0, "a"),
+        ('{"raise":45,"say":"', 0, "a"),
+        ('{"raise":45,"say":"H', 1, "o"),
+    ):
+        logits = torch.full((1, len(decoder.tokenizer)), -30.0)
+        for letter, chance in (("a", 0.7), ("o", 0.3)):
+            logits[0, decoder.tokenizer.convert_tokens_to_ids(letter)] = math.log(chance)
+        (token,) = decoder.sample(logits, [Row(sampling, (), draws, text=text, said=said)])
+        assert decoder.tokenizer.decode([token]) == drawn
+
+
 def test_no_two_sentences_of_a_chat_begin_alike_where_they_must_be_fresh(tiny):
     earlier = '{"raise":40,"say":"Hm, 40."}'
     chat = [*CHAT[:2], {"role": "assistant", "content": earlier}, CHAT[1]]
@@ -272,10 +288,10 @@ def test_an_adapter_is_merged_and_changes_what_is_said(tmp_path):
     lora = LoraConfig(r=4, target_modules=["q_proj", "v_proj"], init_lora_weights=False)
     get_peft_model(LlamaForCausalLM.from_pretrained(base), lora).save_pretrained(adapter)
     plain = load(str(base), "fp32", sampling=GREEDY)
-    (adapter / TRAINED).write_text('{"fresh": 3}')
+    (adapter / TRAINED).write_text('{"fresh": 3, "first": 0.3}')
     fitted = load(f"{base}+{adapter}", "fp32", sampling=GREEDY)
-    assert fitted.sampling == plain.sampling | {"fresh": 3}
-    assert fitted.with_sampling(WARM).sampling["fresh"] == 3
+    assert fitted.sampling == plain.sampling | {"fresh": 3, "first": 0.3}
+    assert fitted.with_sampling(WARM).decoder.first == fitted.decoder.first == 0.3
     here = Model(Decoder(network, tokenizer, GREEDY), "tiny", "fp32", "here", "0")
     assert plain(CHAT[:2], 0).text == here(CHAT[:2], 0).text != fitted(CHAT[:2], 0).text
     assert fitted.sha256.startswith(plain.sha256 + "+")
