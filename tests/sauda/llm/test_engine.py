@@ -15,7 +15,14 @@ from env.bazaar.prompt import parse, render, schema
 from sauda.games import BAZAAR
 from sauda.games.adapter import Request
 from sauda.llm import process
-from sauda.llm.engine import Decoder, DecodingBatch, JointDecoder, Row, Sampling
+from sauda.llm.engine import (
+    MOST_GUESSES,
+    Decoder,
+    DecodingBatch,
+    JointDecoder,
+    Row,
+    Sampling,
+)
 from sauda.llm.model import (
     CONVERTED_SHA256,
     ROUNDING,
@@ -142,6 +149,41 @@ def test_a_row_that_joins_or_leaves_changes_no_other(tiny, chats):
     texts = write_alone(tiny, chats)
     assert (rows["first"].text, rows[3].text) == (texts[0], texts[3])
     assert len(rows[2].tokens) == 1
+
+
+@pytest.mark.parametrize("sampling", [GREEDY, WARM])
+def test_guesses_spare_passes_and_change_no_reply(tiny, chats, sampling):
+    decoder, passes = Decoder(*tiny, sampling), []
+    read = decoder.read
+    decoder.read = lambda state, tokens: (
+        passes.append(list(map(len, tokens))) or read(state, tokens)
+    )
+    alone = write_alone(tiny, chats, sampling)
+
+    def write(guesses: bool) -> list[str]:
+        """The first chat's reply begins alone, the others join it."""
+        asked = [Request(chat, n, None, sampling, guesses) for n, chat in enumerate(chats)]
+        batch, rows = DecodingBatch(decoder), {}
+        passes.clear()
+        for joins in ({0: asked[0]}, dict(enumerate(asked[1:], 1))):
+            batch.join(joins)
+            rows |= batch.rows
+            batch.sample()
+            batch.advance()
+        while batch.rows:
+            batch.sample()
+            batch.advance()
+        return [row.text for row in rows.values()]
+
+    assert write(guesses=False) == alone
+    plain = len(passes)
+    assert {count for lengths in passes for count in lengths} == {1}
+    reply = decoder.tokenizer.encode(alone[0], add_special_tokens=False)
+    decoder.guesses.learn([*reply[:6], *reply[:6]])  # of which the second half is wrong
+    assert write(guesses=True) == alone
+    assert write(guesses=True) == alone  # from its cache, and with all replies to guess by
+    assert len(passes) < plain / 2
+    assert max(count for lengths in passes for count in lengths) <= MOST_GUESSES + 1
 
 
 def test_a_reply_grows_token_by_token_and_says_when_it_is_whole(tiny, chats):
