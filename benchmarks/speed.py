@@ -17,10 +17,11 @@ from benchmarks.page import running_app
 from benchmarks.screenshots import chromium, no_browser
 from env import ARENA_TASKS, IllegalAction, Observation, Task, get_task, rollout
 from sauda.games import BAZAAR
-from sauda.llm.engine import Sampling
+from sauda.games.adapter import Request
+from sauda.llm.engine import Decoder, DecodingBatch, Guesses, Sampling
 from sauda.llm.model import Model, NoWeights, load
 from sauda.played import play_model
-from sauda.players import BASE, SERVED, get_policy, player_spec
+from sauda.players import BASE, SERVED, TUNED, get_policy, player_spec
 from sauda.policies.bazaar import linear
 from sauda.records import lines
 from sauda.records.schemas.speeds import figure
@@ -49,6 +50,7 @@ PRECISIONS = ("fp32", "bf16", "int8")
 TASK = "bazaar/people"  # that the language model plays
 GREEDY, MOVES = Sampling(temperature=0.0), 20  # timed in each precision
 ROUNDS, ROWS = 3, 16  # of its games: repetitions, and games side by side
+REPLIES = 100  # to a script's positions, each with guesses and without
 
 
 def main() -> None:
@@ -78,6 +80,7 @@ def measure() -> dict[str, Any]:
     try:
         figures += make_moves()
         figures += play_in_step()
+        figures += write_replies()
     except NoWeights as error:
         left_out.append(f"The language model's speed is left out: {error}.")
     about = machine() | {"gradio": version("gradio")}
@@ -224,6 +227,32 @@ def play_in_step() -> Figures:
     rates = repeat(play, ROUNDS, time.process_time)
     name = f"games, {SERVED}, {ROWS} in step"
     return [figure(name, "games/CPU min", [60.0 * rate for rate in rates], task=TASK)]
+
+
+def write_replies() -> Figures:
+    """CPU seconds of a reply in words of its own, as visitors get it: with and without guesses."""
+    script = get_policy(get_task(TASK), TUNED)
+    games = (rollout(get_task(TASK), script, seed) for seed in count())
+    turns = (turn for game in games for turn in game.trajectory("buyer"))
+    chats = [BAZAAR.prompt.render(turn.observation) for turn in islice(turns, REPLIES)]
+    decoder, figures = load(SERVED, device="cpu").decoder, []
+    for guesses in (False, True):
+        decoder.guesses = Guesses()  # what was written before is not known
+        asked = (Request(chat, n, None, decoder.sampling, guesses) for n, chat in enumerate(chats))
+        name = f"whole reply, {SERVED}, guesses {'on' if guesses else 'off'}"
+        samples = [write_reply(decoder, request) for request in asked]
+        figures.append(figure(name, "CPU s", samples, p95=True, task=TASK))
+    return figures
+
+
+def write_reply(decoder: Decoder, request: Request) -> float:
+    """CPU seconds of a reply that shares its passes with no other."""
+    start, batch = time.process_time(), DecodingBatch(decoder)
+    batch.join({0: request})
+    while batch.rows:
+        batch.sample()
+        batch.advance()
+    return time.process_time() - start
 
 
 if __name__ == "__main__":

@@ -304,7 +304,8 @@ async def _pieces(screen: Screen, visit: Visit) -> AsyncIterator[tuple[str, Repl
     game, thinking = visit.game, visit.translate("thinking", name=visit.model_name)
     as_written = game.play.state.table.version > 0
     question = await asyncio.to_thread(bazaar.request, game)
-    obs, model = game.model_observation, screen.model_facing(visit).for_visitor(visit.visitor)
+    obs = game.model_observation
+    model = screen.model_facing(visit).for_visitor(visit.visitor, guesses=True)
     async for piece in model.stream_async(question.messages, question.seed, question.schema):
         if isinstance(piece, Waiting):
             yield visit.translate("line", name=visit.model_name, **piece._asdict()), piece

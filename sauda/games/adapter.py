@@ -32,6 +32,7 @@ class Request:
     seed: int
     schema: Schema | None = None  # decode under this grammar; None for free text
     sampling: Any = None  # a `Sampling` of `sauda.llm`, where it is decoded; None before
+    guesses: bool = False  # whether a pass may read guessed tokens: faster, with other rounding
 
 
 @dataclass(frozen=True)

@@ -23,6 +23,9 @@ END_OF_TURN = ("<|im_end|>", "<|eot_id|>", "<|eom_id|>", "<end_of_turn>", "<|end
 TOP_K = 50  # tokens that are drawn among: sorting a whole vocabulary costs more than a layer
 MAX_TOKENS = 20_000  # of all cached conversations: 0.5 GB for the small model in bf16
 SPARE_TOKENS = 64  # that a batch's cache allocates ahead
+# Guesses: by how many last tokens, how many of these are kept, and how many one pass reads, of one
+# row and of all: more take longer.
+LAST, MOST_CONTEXTS, MOST_GUESSES, TOKENS_OF_PASS = 3, 100_000, 8, 16
 
 Layers = Sequence[tuple[Any, Any]]  # keys and values, each of shape (1, heads, tokens, width)
 Prompt = tuple[int, ...]
@@ -37,17 +40,9 @@ class Sampling:
     max_new_tokens: int = 64  # of a reply
     median: bool = False  # where decoding is greedy, a price is the median and not the mode
 
-    def at(self, text: str) -> float:
-        """The temperature of the token that follows `text`.
-
-        With `median` a move is greedy and the sentence that goes with it is drawn: the likeliest
-        one would be said in every round.
-        """
-        return WORDS if self.median and SENTENCE.search(text) else self.temperature
-
 
 DEFAULT_SAMPLING = Sampling(temperature=0.0, median=True)
-WORDS = 0.7  # temperature of a sentence of its own; at 0.4 it repeats itself
+WORDS = 0.7  # temperature of a sentence of its own
 PRICE = re.compile(r'"(?:offer|raise)":\s?(\d{0,3})$')  # a reply that is within its price
 # A reply that has come to its own sentence.
 SENTENCE = re.compile(r'"(?:raise|hold)":\d+,(?:"with":\[[^\]]*\],)?"say":"')
@@ -108,6 +103,35 @@ class Row:
     said: int = 0  # tokens of its sentence so far
     taken: frozenset[tuple[int, ...]] = frozenset()  # the beginnings of earlier sentences
     quantile: float = 0.5  # of the price in what is left of its distribution
+    guesses: bool = False  # whether tokens may be guessed
+    guessed: list[int] = field(default_factory=list)  # those that were read and may follow
+
+
+class Guesses:
+    """What a reply goes on with, guessed by what followed its last tokens in earlier replies.
+
+    Prompt lookup decoding (Saxena 2023) in what the model has written: to read eight tokens takes
+    hardly longer than to read one, and where they are those that are drawn, none is read again.
+    """
+
+    def __init__(self) -> None:
+        self._next: dict[tuple[int, ...], int] = {}
+
+    def learn(self, tokens: Sequence[int]) -> None:
+        """Remember a reply."""
+        for at, token in enumerate(tokens):
+            self._next[tuple(tokens[max(0, at - LAST) : at])] = token
+        while len(self._next) > MOST_CONTEXTS:
+            self._next.pop(next(iter(self._next)))
+
+    def after(self, tokens: Sequence[int], most: int) -> list[int]:
+        """Up to `most` tokens that may follow these."""
+        text = list(tokens)
+        while len(text) < len(tokens) + most:
+            if (token := self._next.get(tuple(text[-LAST:]))) is None:
+                break
+            text.append(token)
+        return text[len(tokens) :]
 
 
 def _common_length(tokens: Sequence[int], other: Sequence[int]) -> int:
@@ -177,20 +201,28 @@ class BatchState:
     """The cache of a batch, its attention mask and the logits of each row's next token."""
 
     cache: Any  # of transformers
-    mask: Any  # shape (rows, tokens), 0 for padding
-    logits: Any = None  # shape (rows, vocabulary)
+    mask: Any  # shape (rows, tokens), 0 for padding and for what was forgotten
+    logits: Any = None  # shape (rows, places, vocabulary); of a row with fewer, the last places
 
     def conversation(
         self, row: int, prompt: Sequence[int], reply: Sequence[int]
     ) -> CachedConversation:
         """A row's `prompt` and what was read of `reply`: all but its last token."""
         tokens = (*prompt, *reply[:-1])
-        index, last = slice(row, row + 1), -len(tokens)
+        index, at = slice(row, row + 1), self.mask[row].nonzero()[-len(tokens) :, 0]
         layers = [
-            (layer.keys[index, :, last:].clone(), layer.values[index, :, last:].clone())
-            for layer in self.cache.layers
+            (layer.keys[index, :, at], layer.values[index, :, at]) for layer in self.cache.layers
         ]
         return CachedConversation(tokens, len(prompt), layers)
+
+    def forget(self, counts: Sequence[int]) -> None:
+        """Drop so many of the tokens that each row has read last."""
+        width = self.mask.shape[1]
+        for row, count in enumerate(counts):
+            self.mask[row, width - count :] = 0
+        if of_all := min(counts):
+            self.cache.crop(-of_all)
+            self.mask = self.mask[:, :-of_all]
 
     def keep(self, rows: list[int]) -> None:
         import torch
@@ -223,7 +255,9 @@ def side_by_side(states: Sequence[BatchState]) -> BatchState:
         keys = stack([layer.keys for layer in layers], 2)
         batch.update(keys, stack([layer.values for layer in layers], 2), index)
     mask = stack([state.mask for state in states], 1)
-    return BatchState(batch, mask, torch.cat([state.logits for state in states]))
+    places = max(state.logits.shape[1] for state in states)
+    logits = [_pad(state.logits, places, 1) for state in states]
+    return BatchState(batch, mask, torch.cat(logits))
 
 
 def _pad(tensor: Any, width: int, axis: int) -> Any:
@@ -291,13 +325,18 @@ class Decoder:
         reuses_prefix: bool = True,
         prefix_cache: PrefixCache | None = None,
         fresh: int = 0,
+        first: float = WORDS,
     ) -> None:
-        """No two sentences of a chat begin with the same `fresh` tokens; 0: they may."""
+        """No two sentences of a chat begin with the same `fresh` tokens; 0: they may.
+
+        `first` is the temperature of a sentence's first token, which tells what it argues.
+        """
         self.network, self.tokenizer, self.sampling = network, tokenizer, sampling
-        self.fresh = fresh
+        self.fresh, self.first = fresh, first
         self.stops = stop_tokens(tokenizer, network)
         self.reuses_prefix = reuses_prefix
         self.prefix_cache = PrefixCache() if prefix_cache is None else prefix_cache
+        self.guesses = Guesses()
         self._grammars: Any = None
         digits = {tokenizer.convert_tokens_to_ids(digit): digit for digit in DIGITS}
         self._digits = digits if len(digits) == len(DIGITS) else {}
@@ -308,6 +347,7 @@ class Decoder:
         matcher = None if request.schema is None else self._matcher(request.schema)
         row = Row(request.sampling, self.prompt_ids(request.messages), draws, matcher)
         row.taken = self._beginnings(request.messages) if self.fresh else row.taken
+        row.guesses = request.guesses
         return row
 
     def _beginnings(self, chat: Messages) -> frozenset[tuple[int, ...]]:
@@ -370,17 +410,19 @@ class Decoder:
         """Cache a conversation of this network."""
         self.prefix_cache.keep(replace(conversation, network=id(self.network)))
 
-    def read(self, state: BatchState, tokens: list[int]) -> None:
-        """Read one more token of each row."""
+    def read(self, state: BatchState, tokens: Sequence[Sequence[int]]) -> None:
+        """Read more tokens of each row, and set the logits of what follows each of them."""
         import torch
 
-        device = self.network.device
-        ones = torch.ones((len(tokens), 1), dtype=state.mask.dtype, device=device)
-        state.mask = torch.cat([state.mask, ones], dim=1)
-        self._forward(state, torch.tensor(tokens, device=device)[:, None])
+        width, device = max(map(len, tokens)), self.network.device
+        ids = [[0] * (width - len(row)) + [*row] for row in tokens]
+        mask = [[0] * (width - len(row)) + [1] * len(row) for row in tokens]
+        more = torch.tensor(mask, dtype=state.mask.dtype, device=device)
+        state.mask = torch.cat([state.mask, more], dim=1)
+        self._forward(state, torch.tensor(ids, device=device), width)
 
-    def _forward(self, state: BatchState, ids: Any) -> None:
-        """Read `ids`, shape (rows, tokens), and set the logits of each row's next token."""
+    def _forward(self, state: BatchState, ids: Any, places: int = 1) -> None:
+        """Read `ids`, shape (rows, tokens); set the logits of what follows the last `places`."""
         import torch
 
         padding = {}
@@ -388,18 +430,18 @@ class Decoder:
             positions = (state.mask.cumsum(1) - 1).clamp(min=0)[:, -ids.shape[1] :]
             padding = {"attention_mask": state.mask, "position_ids": positions}
         # a tensor, not 1: a slice keeps strides with which torch copies the whole vocabulary matrix
-        last = torch.tensor([-1], device=ids.device)
+        last = torch.arange(-places, 0, device=ids.device)
         given = {"input_ids": ids, "past_key_values": state.cache, "use_cache": True}
         with torch.inference_mode():
             out = self.network(**given, logits_to_keep=last, **padding)
-        state.logits = out.logits[:, -1].float()
+        state.logits = out.logits.float()
 
     def sample(self, logits: Any, rows: Sequence[Row]) -> list[int]:
         import torch
 
         if any(row.matcher is not None or self._taken(row) for row in rows):
             logits = self._forbid(logits, rows)
-        temperatures = [row.sampling.at(row.text) for row in rows]
+        temperatures = [self._temperature(row) for row in rows]
         tokens = [self._median_digit(logits[i], row, token) if row.sampling.median else token
                   for i, (row, token) in enumerate(
                       zip(rows, logits.argmax(dim=1).tolist(), strict=True))]  # fmt: skip
@@ -416,6 +458,16 @@ class Decoder:
         draws = np.array([row.draws[len(row.tokens)] for row in rows])
         picked = (reached <= (draws * reached[:, -1])[:, None]).sum(axis=1)
         return [int(ids[i, p]) if temperatures[i] else tokens[i] for i, p in enumerate(picked)]
+
+    def _temperature(self, row: Row) -> float:
+        """The temperature of the row's next token.
+
+        With `median` a move is greedy and the sentence that goes with it is drawn: the likeliest
+        one would be said in every round.
+        """
+        if not (row.sampling.median and SENTENCE.search(row.text)):
+            return row.sampling.temperature
+        return WORDS if row.said else self.first
 
     def _median_digit(self, logits: Any, row: Row, best: int) -> int:
         """The token of the median price in the place of a digit; elsewhere the `best` token.
@@ -581,10 +633,26 @@ class DecodingBatch:
         return [states[prompt] for prompt in order]
 
     def sample(self) -> list[tuple[Hashable, Row]]:
-        """Draw the next token of every row; returns all rows, of which some may be finished."""
-        sampled = self.decoder.sample(self._state.logits, list(self.rows.values()))
-        for row, token in zip(self.rows.values(), sampled, strict=True):
-            self.decoder.append(row, token)
+        """Draw the next tokens of every row; returns all rows, of which some may be finished.
+
+        A row gets a token, and one more after each guess that was right: the same as without
+        guesses, but for rounding.
+        """
+        rows, places = list(self.rows.values()), self._state.logits.shape[1]
+        drawn = list(range(len(rows)))
+        wrong = [len(row.guessed) for row in rows]  # of the guesses, or not looked at yet
+        while drawn:
+            logits = self._state.logits[drawn, [places - 1 - wrong[i] for i in drawn]]
+            sampled = self.decoder.sample(logits, [rows[i] for i in drawn])
+            right = []
+            for i, token in zip(drawn, sampled, strict=True):
+                row = rows[i]
+                self.decoder.append(row, token)
+                if wrong[i] and not row.finish and row.guessed[-wrong[i]] == token:
+                    wrong[i] -= 1
+                    right.append(i)
+            drawn = right
+        self._state.forget(wrong)
         return list(self.rows.items())
 
     def advance(self, cancelled: frozenset[Hashable] = frozenset()) -> None:
@@ -598,6 +666,8 @@ class DecodingBatch:
                 running.append(i)
             elif self.decoder.reuses_prefix:
                 self.decoder.keep(self._state.conversation(i, row.prompt, row.tokens))
+            if row.finish:
+                self.decoder.guesses.learn(row.tokens)
         if len(running) < len(self.rows):
             keys = list(self.rows)
             self.rows = {keys[i]: self.rows[keys[i]] for i in running}
@@ -605,7 +675,11 @@ class DecodingBatch:
                 self._state = None
                 return
             self._state.keep(running)
-        self.decoder.read(self._state, [row.tokens[-1] for row in self.rows.values()])
+        rows, guesses = self.rows.values(), self.decoder.guesses
+        most = min(MOST_GUESSES, TOKENS_OF_PASS // len(rows))
+        for row in rows:
+            row.guessed = guesses.after(row.tokens, most) if row.guesses else []
+        self.decoder.read(self._state, [[row.tokens[-1], *row.guessed] for row in rows])
 
 
 def replies(

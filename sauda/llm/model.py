@@ -12,8 +12,8 @@ import logging
 import os
 import tempfile
 import warnings
-from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from functools import lru_cache
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
@@ -37,6 +37,7 @@ ADAPTERS = ROOT / "adapters"
 ADAPTER_CONFIG = "adapter_config.json"  # in every adapter, as peft writes it
 # In an adapter of ours: the hash of its base, where it comes from, and how its words are drawn.
 TRAINED = "trained.json"
+SPEECH = ("fresh", "first")  # what it may say of how an adapter's sentences are drawn
 BYTES = {"fp32": 4.0, "bf16": 2.0, "int8": 1.0, "nf4": 0.6}  # a parameter; nf4 with its scales
 SPARE = 1.25  # times the weights: cache and activations of a short chat
 CHOICE = {
@@ -173,6 +174,7 @@ class Model:
     precision: str
     origin: str  # of its weights
     sha256: str  # of its weights, and the beginning of its adapter's
+    speech: Mapping[str, float] = field(default_factory=dict)  # of SPEECH, what its adapter asks
 
     @property
     def device(self) -> str:
@@ -181,15 +183,14 @@ class Model:
     def with_sampling(self, sampling: Sampling) -> "Model":
         """The same weights and prefix cache with another sampling."""
         base = self.decoder
-        shared = {"prefix_cache": base.prefix_cache, "fresh": base.fresh}
+        shared = {"prefix_cache": base.prefix_cache} | self.speech
         decoder = Decoder(base.network, base.tokenizer, sampling, **shared)
         return replace(self, decoder=decoder)
 
     @property
     def sampling(self) -> dict[str, Any]:
         """How its tokens are drawn, by name."""
-        fresh = self.decoder.fresh
-        return asdict(self.decoder.sampling) | ({"fresh": fresh} if fresh else {})
+        return asdict(self.decoder.sampling) | self.speech
 
     @property
     def cpu(self) -> str:
@@ -271,9 +272,10 @@ def load(
     digest = weights.sha256
     if adapter is not None:
         digest += "+" + sha256(min(adapter.glob("*.safetensors")))[:16]
-    fresh = read_trained(adapter).get("fresh", 0) if adapter else 0
-    decoder = Decoder(network, tokenizer, sampling, fresh=fresh)
-    return Model(decoder, name, precision, weights.origin, digest)
+    trained = read_trained(adapter) if adapter else {}
+    speech = {name: trained[name] for name in SPEECH if name in trained}
+    decoder = Decoder(network, tokenizer, sampling, **speech)
+    return Model(decoder, name, precision, weights.origin, digest, speech)
 
 
 def base_weights(base: str) -> Weights:

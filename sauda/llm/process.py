@@ -96,7 +96,7 @@ def _receive(connection: Connection) -> server.Order | server.Event | None:
 
 
 class BatchEngine:
-    """Decodes replies token by token; `orders` is its inbox, None in it ends `run`."""
+    """Decodes replies pass by pass; `orders` is its inbox, None in it ends `run`."""
 
     def __init__(self, load: Callable[[str], Model], report: server.Report) -> None:
         self.orders: queue.SimpleQueue[server.Order | server.Ready | None] = queue.SimpleQueue()
@@ -157,7 +157,7 @@ class BatchEngine:
         self._models[name], self._batches[name] = model, DecodingBatch(model.decoder)
 
     def step(self) -> None:
-        """Decode one more token of every reply, after one new reply of each model has joined.
+        """Decode more of every reply, after one new reply of each model has joined.
 
         One, because reading a prompt takes as long as many tokens of those that are under way.
         """
@@ -176,7 +176,7 @@ class BatchEngine:
             self._report(server.Broken(key, f"{type(error).__name__}: {error}"))
 
     def _decode(self, name: str) -> None:
-        """One more token of all replies of a model; an error ends them all."""
+        """One pass for all replies of a model; an error ends them all."""
         batch, source = self._batches[name], self._models[name].source
         keys = list(batch.rows)
         cancelled = frozenset(self._cancelled.intersection(keys))

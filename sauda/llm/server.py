@@ -359,6 +359,7 @@ class ModelWorker:
     model: str
     sampling: Sampling = DEFAULT_SAMPLING
     visitor: Visitor = PAGE
+    guesses: bool = False  # see Request
 
     @property
     def stage(self) -> Stage:
@@ -379,9 +380,9 @@ class ModelWorker:
         """Wait until the stage is no longer Loading, at most `seconds`; returns the stage."""
         return self.service.wait(self.model, seconds)
 
-    def for_visitor(self, visitor: Visitor) -> "ModelWorker":
+    def for_visitor(self, visitor: Visitor, guesses: bool = False) -> "ModelWorker":
         """The same model, its requests in the queue as those of `visitor`."""
-        return replace(self, visitor=visitor)
+        return replace(self, visitor=visitor, guesses=guesses)
 
     def stream(
         self, messages: Messages, seed: int, schema: Schema | None = None
@@ -424,7 +425,7 @@ class ModelWorker:
     def _submit(
         self, messages: Messages, seed: int, schema: Schema | None, deliver: Deliver
     ) -> int:
-        request = Request(messages, seed, schema, self.sampling)
+        request = Request(messages, seed, schema, self.sampling, self.guesses)
         return self.service.submit(self.model, request, self.visitor, deliver)
 
 

@@ -6,6 +6,7 @@ It goes on from the adapter of `talks`, which thanks for steps that were not mad
 asks is more than the small model can, and nothing that it must say needs it.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -25,7 +26,7 @@ class CandidSettings(people.PeopleSettings):
     first_seed: int = option("training seeds run up from it", 38_000)
     learning_rate: float = 5e-4
     stage: ClassVar[str] = "candid"
-    fresh: ClassVar[int] = 3
+    speech: ClassVar[Mapping[str, float]] = {"fresh": 3}
 
 
 SETTINGS = {"bazaar": CandidSettings}

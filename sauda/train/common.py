@@ -79,7 +79,7 @@ class StageSettings:
     stage: ClassVar[str]
     game: ClassVar[str] = "bazaar"
     copies: ClassVar[int] = 0  # of the weights beside those that learn
-    fresh: ClassVar[int] = 0  # tokens; no two sentences of its player begin with the same
+    speech: ClassVar[Mapping[str, float]] = {}  # how its player's sentences are drawn, see Decoder
     # What only some stages offer.
     init_adapter: ClassVar[str] = ""
     four_bits: ClassVar[str] = "short"
@@ -385,7 +385,8 @@ def save_and_load(run: Run, trainer: Any, logged: Sequence[str] = LOGGED) -> Ser
         "stage": run.settings.stage,
         "init_adapter": run.init,
         "log": digest(log_rows(trainer, logged)),
-    } | ({"fresh": run.settings.fresh} if run.settings.fresh else {})
+        **run.settings.speech,
+    }
     save_adapter(trainer.model, run.folder / "adapter", run.base, about)
     return load_served(run.folder / "adapter", run.base, run.settings.threads)
 

@@ -7,6 +7,7 @@ is learnt as a distribution over all that could be said with it. The tokens that
 said are few, and count about three times as much as all others together.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -28,7 +29,7 @@ class HeedsSettings(people.PeopleSettings):
     first_seed: int = option("training seeds run up from it", 39_500)
     save_steps: int = 50
     stage: ClassVar[str] = "heeds"
-    fresh: ClassVar[int] = 3
+    speech: ClassVar[Mapping[str, float]] = {"fresh": 3}
 
 
 SETTINGS = {"bazaar": HeedsSettings}

@@ -8,7 +8,7 @@ people is learnt as a distribution over all that could be said with it (policy d
 al. 2015). Whole deals beside them keep what was learnt before.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain, islice
@@ -41,7 +41,7 @@ class ListensSettings(people.PeopleSettings):
     learning_rate: float = 1e-3
     save_steps: int = 50
     stage: ClassVar[str] = "listens"
-    fresh: ClassVar[int] = 3
+    speech: ClassVar[Mapping[str, float]] = {"fresh": 3}
 
 
 SETTINGS = {"bazaar": ListensSettings}

@@ -7,6 +7,7 @@ other words suffered: it took asks with "No". Here that weighs little more than 
 ask is taken without a sentence, as the prompt says.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -27,6 +28,7 @@ class SettlesSettings(heeds.HeedsSettings):
     first_seed: int = option("training seeds run up from it", 43_500)
     learning_rate: float = 4e-4
     stage: ClassVar[str] = "settles"
+    speech: ClassVar[Mapping[str, float]] = {"fresh": 3, "first": 0.3}
 
 
 SETTINGS = {"bazaar": SettlesSettings}

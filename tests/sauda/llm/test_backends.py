@@ -23,7 +23,7 @@ from sauda.llm.backends import (
     check_answers,
     find_backends,
 )
-from sauda.llm.model import CannotLoad, adapter_folder, find_model, read_trained
+from sauda.llm.model import SPEECH, CannotLoad, adapter_folder, find_model, read_trained
 from sauda.llm.types import ReplyError, ReplyTimeout
 from sauda.llm.wrappers import honest, steer
 from sauda.played import is_same_player, with_cpus
@@ -137,9 +137,9 @@ def test_every_buyer_on_the_page_has_rows_in_the_model_comparison():
         assert row in data["episodes"][task]
         model = data["models"][measured.weights]
         folder = adapter_folder(find_model(served.weights).adapter)
-        fresh = read_trained(folder).get("fresh") if folder else None
-        drawn = asdict(SEATS["buyer"].sampling) | ({"fresh": fresh} if fresh else {})
-        assert model["sampling"] == drawn
+        trained = read_trained(folder) if folder else {}
+        speech = {name: trained[name] for name in SPEECH if name in trained}
+        assert model["sampling"] == asdict(SEATS["buyer"].sampling) | speech
         adapter = "" if folder is None else sha256(folder / "adapter_model.safetensors")[:16]
         assert model["sha256"].partition("+")[2] == adapter
 

@@ -15,7 +15,14 @@ from env.bazaar.prompt import parse, render, schema
 from sauda.games import BAZAAR
 from sauda.games.adapter import Request
 from sauda.llm import process
-from sauda.llm.engine import Decoder, DecodingBatch, JointDecoder, Row, Sampling
+from sauda.llm.engine import (
+    MOST_GUESSES,
+    Decoder,
+    DecodingBatch,
+    JointDecoder,
+    Row,
+    Sampling,
+)
 from sauda.llm.model import (
     CONVERTED_SHA256,
     ROUNDING,
@@ -144,6 +151,41 @@ def test_a_row_that_joins_or_leaves_changes_no_other(tiny, chats):
     assert len(rows[2].tokens) == 1
 
 
+@pytest.mark.parametrize("sampling", [GREEDY, WARM])
+def test_guesses_spare_passes_and_change_no_reply(tiny, chats, sampling):
+    decoder, passes = Decoder(*tiny, sampling), []
+    read = decoder.read
+    decoder.read = lambda state, tokens: (
+        passes.append(list(map(len, tokens))) or read(state, tokens)
+    )
+    alone = write_alone(tiny, chats, sampling)
+
+    def write(guesses: bool) -> list[str]:
+        """The first chat's reply begins alone, the others join it."""
+        asked = [Request(chat, n, None, sampling, guesses) for n, chat in enumerate(chats)]
+        batch, rows = DecodingBatch(decoder), {}
+        passes.clear()
+        for joins in ({0: asked[0]}, dict(enumerate(asked[1:], 1))):
+            batch.join(joins)
+            rows |= batch.rows
+            batch.sample()
+            batch.advance()
+        while batch.rows:
+            batch.sample()
+            batch.advance()
+        return [row.text for row in rows.values()]
+
+    assert write(guesses=False) == alone
+    plain = len(passes)
+    assert {count for lengths in passes for count in lengths} == {1}
+    reply = decoder.tokenizer.encode(alone[0], add_special_tokens=False)
+    decoder.guesses.learn([*reply[:6], *reply[:6]])  # of which the second half is wrong
+    assert write(guesses=True) == alone
+    assert write(guesses=True) == alone  # from its cache, and with all replies to guess by
+    assert len(passes) < plain / 2
+    assert max(count for lengths in passes for count in lengths) <= MOST_GUESSES + 1
+
+
 def test_a_reply_grows_token_by_token_and_says_when_it_is_whole(tiny, chats):
     grown = list(model(tiny).stream(chats[0], 0))
     assert [reply.tokens for reply in grown] == list(range(1, len(grown) + 1))
@@ -185,6 +227,22 @@ def test_a_price_is_the_median_of_its_distribution(tiny):
         text += decoder.tokenizer.decode([token])
         row.text = '{"offer":' + text
     assert text == "62"
+
+
+def test_a_sentence_has_a_temperature_and_its_first_token_another_and_a_move_is_greedy(tiny):
+    draws = np.full(8, 0.8)  # of two tokens with chances of 0.7 and 0.3, the second one's
+    sampling = Sampling(temperature=0.0, median=True)
+    decoder = Decoder(*tiny, first=0.3)
+    for text, said, drawn in (
+        ('{"raise":45,"', 0, "a"),
+        ('{"raise":45,"say":"', 0, "a"),
+        ('{"raise":45,"say":"H', 1, "o"),
+    ):
+        logits = torch.full((1, len(decoder.tokenizer)), -30.0)
+        for letter, chance in (("a", 0.7), ("o", 0.3)):
+            logits[0, decoder.tokenizer.convert_tokens_to_ids(letter)] = math.log(chance)
+        (token,) = decoder.sample(logits, [Row(sampling, (), draws, text=text, said=said)])
+        assert decoder.tokenizer.decode([token]) == drawn
 
 
 def test_no_two_sentences_of_a_chat_begin_alike_where_they_must_be_fresh(tiny):
@@ -272,10 +330,10 @@ def test_an_adapter_is_merged_and_changes_what_is_said(tmp_path):
     lora = LoraConfig(r=4, target_modules=["q_proj", "v_proj"], init_lora_weights=False)
     get_peft_model(LlamaForCausalLM.from_pretrained(base), lora).save_pretrained(adapter)
     plain = load(str(base), "fp32", sampling=GREEDY)
-    (adapter / TRAINED).write_text('{"fresh": 3}')
+    (adapter / TRAINED).write_text('{"fresh": 3, "first": 0.3}')
     fitted = load(f"{base}+{adapter}", "fp32", sampling=GREEDY)
-    assert fitted.sampling == plain.sampling | {"fresh": 3}
-    assert fitted.with_sampling(WARM).sampling["fresh"] == 3
+    assert fitted.sampling == plain.sampling | {"fresh": 3, "first": 0.3}
+    assert fitted.with_sampling(WARM).decoder.first == fitted.decoder.first == 0.3
     here = Model(Decoder(network, tokenizer, GREEDY), "tiny", "fp32", "here", "0")
     assert plain(CHAT[:2], 0).text == here(CHAT[:2], 0).text != fitted(CHAT[:2], 0).text
     assert fitted.sha256.startswith(plain.sha256 + "+")
