@@ -22,11 +22,6 @@ def _read(file: str) -> str:
     return (FOLDER / file).read_text(encoding="utf-8")
 
 
-def font_faces() -> str:
-    """The fonts of the page as rules of a stylesheet."""
-    return _read("fonts.css")
-
-
 def _palette_rules() -> str:
     """The palette as variables; and, on a dark page, figures that were drawn in light colours."""
     rules = []
@@ -53,8 +48,9 @@ def _face_rules() -> str:
     )
 
 
-SCENE = _read("scene.css")  # of the Tour, which the first view shows before the page is drawn
-CSS = "\n".join((font_faces(), _palette_rules(), _face_rules(), _read("look.css"), SCENE))
+# Of the fonts and of the Tour, which the first view shows before the page is drawn.
+FONT_FACES, SCENE = _read("fonts.css"), _read("scene.css")
+CSS = "\n".join((FONT_FACES, _palette_rules(), _face_rules(), _read("look.css"), SCENE))
 
 # The stylesheet goes into the head as it stands: Gradio rewrites what `launch(css=…)` is given, and
 # in doing so breaks `:is(a, b)`, media queries on the page itself and shorthands with variables.
