@@ -278,7 +278,8 @@ def _effects(game: ArenaGame) -> Markup:
         if effect.change
     ]
     if not rows:
-        return HTML.no_effect() if effects else Markup("")
+        nothing = Markup("<p>None of your messages changed what a lab wanted.</p>")
+        return nothing if effects else Markup("")
     heads = ("round", "heard by", "what you said", "what it did")
     return table(heads, rows, "llll", caption="What your messages did")
 
