@@ -287,7 +287,9 @@ def _effects(game: ArenaGame) -> Markup:
 def _players(rows: list[Standing]) -> Markup:
     shown = [
         (
-            term(SCRIPTS[row.name], row.name) if row.name in LABS else HTML.you(row.name),
+            term(SCRIPTS[row.name], row.name)
+            if row.name in LABS
+            else Markup("<b>{}</b>").format(row.name),
             f"{row.utility:.1f}",
             f"{row.grade:+z.3f}",
             f"{row.reward:+z.3f}",
