@@ -23,7 +23,7 @@ from panels.transcripts.episodes import within
 from panels.ui.components.moves import Moves
 from panels.ui.html import macros
 from panels.ui.look import PARTS, QUEUED, folded, heading, note, table, trouble
-from panels.ui.provenance import load_or_say, provenance
+from panels.ui.provenance import lay_out_or_say, load_or_say, provenance
 from panels.ui.tables import MISSING
 from panels.ui.terms import capital, with_tooltips
 from panels.ui.wiring import fill_on_opening
@@ -62,7 +62,12 @@ def build() -> None:
                 heading("The files", "Every measured or published figure of this page is in one.")
                 + on_the_hub(os.environ)
             )
-            _offer_zip()
+            make = gr.Button("Pack all files in one zip", size="sm", scale=0)
+            ready = gr.DownloadButton("Download the zip", visible=False, size="sm", scale=0)
+            made_or_not = [make, ready, gr.HTML()]
+            make.click(
+                make_zip, None, made_or_not, **QUEUED, concurrency_id="zip", concurrency_limit=1
+            )
             caveat = note(
                 "They hold finished games only; nothing that a running game hides is in them."
             )
@@ -70,7 +75,7 @@ def build() -> None:
             fill_on_opening(tab, lambda _: {shown: made()}, [shown])
         for title, name, report in (("Speed", "speed", speeds), ("Load test", "load", load_test)):
             with gr.Tab(title, id=name):
-                report()
+                lay_out_or_say(report)
 
 
 # Programs ----------------------------------------------------------------------------------------
@@ -195,14 +200,6 @@ def _row(entry: Entry, root: Path) -> tuple[object, ...]:
     )
 
 
-def _offer_zip() -> None:
-    make = gr.Button("Pack all files in one zip", size="sm", scale=0)
-    ready = gr.DownloadButton("Download the zip", visible=False, size="sm", scale=0)
-    problem = gr.HTML()
-    one_at_a_time = {**QUEUED, "concurrency_id": "zip", "concurrency_limit": 1}
-    make.click(make_zip, None, [make, ready, problem], **one_at_a_time)
-
-
 def make_zip() -> tuple[gr.Button, gr.DownloadButton, Markup]:
     """In place of the button that makes the zip, the one that downloads it; or why it cannot."""
     try:
@@ -240,10 +237,7 @@ def speeds() -> None:
     gr.HTML(title + (missing if bench is None else provenance(bench)))
     for name, of_model in (("speeds", False), ("model speeds", True)) if bench else ():
         lay_out(Table(name, measured(bench, of_model)))
-    published, missing = load_or_say("published.json")
-    if published is None:
-        gr.HTML(missing)
-        return
+    published = load("published.json")
     rows = [
         {
             "figure": _plain(f"{each.title}, {unit} a second, {row.get('task') or row['path']}"),
@@ -287,17 +281,16 @@ def _plain(name: str) -> str:
 
 def load_test() -> None:
     """Lay out who visited, how long the page took, and its memory. Called inside the tab."""
-    load, missing = load_or_say("load.json")
+    tested, missing = load_or_say("load.json")
     lead = "Visitors and this page shared the machine that the file names; “before” is an earlier"
     title = heading("Load test: many visitors at once", f"{lead} commit, played in turn.")
-    if load is None:
-        gr.HTML(title + missing)
+    gr.HTML(title + (missing if tested is None else provenance(tested)))
+    if tested is None:
         return
-    gr.HTML(title + provenance(load))
     mixes = [note(f"{mix.name}, {mix.state}: {mix.about} ({mix.seconds:.0f} s)")
-             for mix in load.data.mixes]  # fmt: skip
-    lay_out(Table("load", load_rows(load.data), Markup("").join(mixes)))
-    lay_out(Table("memory", memory_rows(load.data)))
+             for mix in tested.data.mixes]  # fmt: skip
+    lay_out(Table("load", load_rows(tested.data), Markup("").join(mixes)))
+    lay_out(Table("memory", memory_rows(tested.data)))
 
 
 def load_rows(data: LoadTest) -> list[dict[str, str]]:

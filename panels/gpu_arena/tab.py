@@ -41,18 +41,14 @@ Layout = dict[str, Any]  # the components: the regions by name, "visit", and "cl
 def top(visit: Visit) -> Markup:
     """What the game is about, its world, who may be watched, advice, what the last action did."""
     game = visit.game
-    last = view.last_step(game) if game else ""
-    address = in_address(named_in_address(game)) if game else ""
+    last = address = world = ""
+    if game:
+        tasks, named = [(task_title(name), name) for name in ARENA_TASKS], named_in_address(game)
+        # the seed of the game, not what is typed
+        world = HTML.world(tasks, game.task_name, named.get("seed", ""), task_about(game.task_name))
+        last, address = view.last_step(game), in_address(named)
     numbers = arena.LATE, arena.ACTIONS_PER_ROUND
-    world = world_picker(game) if game else ""
     return HTML.top(TITLE, visit, *numbers, EXPERT, PUBLISHED, last, address, world)
-
-
-def world_picker(game: ArenaGame) -> Markup:
-    """The pickers of the world; the seed is that of the game, not what is typed."""
-    tasks = [(task_title(name), name) for name in ARENA_TASKS]
-    seed = named_in_address(game).get("seed", "")
-    return HTML.world(tasks, game.task_name, seed, task_about(game.task_name))
 
 
 def named_in_address(game: ArenaGame) -> dict[str, str]:

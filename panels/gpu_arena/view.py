@@ -278,7 +278,8 @@ def _effects(game: ArenaGame) -> Markup:
         if effect.change
     ]
     if not rows:
-        return HTML.no_effect() if effects else Markup("")
+        nothing = Markup("<p>None of your messages changed what a lab wanted.</p>")
+        return nothing if effects else Markup("")
     heads = ("round", "heard by", "what you said", "what it did")
     return table(heads, rows, "llll", caption="What your messages did")
 
@@ -286,7 +287,9 @@ def _effects(game: ArenaGame) -> Markup:
 def _players(rows: list[Standing]) -> Markup:
     shown = [
         (
-            term(SCRIPTS[row.name], row.name) if row.name in LABS else HTML.you(row.name),
+            term(SCRIPTS[row.name], row.name)
+            if row.name in LABS
+            else Markup("<b>{}</b>").format(row.name),
             f"{row.utility:.1f}",
             f"{row.grade:+z.3f}",
             f"{row.reward:+z.3f}",

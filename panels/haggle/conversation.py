@@ -73,11 +73,6 @@ class Exchange:
         """Whether the page answers and not the other side: a rule, or a question about a move."""
         return self.kind.startswith(("rule_", *QUESTIONS))
 
-    @property
-    def is_question(self) -> bool:
-        """Whether the page asks about a move that a yes would make."""
-        return self.kind.startswith(QUESTIONS)
-
 
 @dataclass(frozen=True)
 class Talk:
@@ -217,19 +212,16 @@ class _Telling:
                 self._close_deal(closed, turn.observation.table)
             self._tell_move(number, turn)
         if chance := _last_chance(self.game, self.translate):
-            self._narrate(chance)
+            self._say(NOTE, chance)
         if self.game.over:  # readers hear what is added to a chat, and not the card below it
             how = ending_of(self.game, self.translate)
-            self._narrate(self.translate("game_over", how=how))
+            self._say(NOTE, self.translate("game_over", how=how))
         self._answer(*talk.at(len(turns)))
         if self.game.unconfirmed is not None:
             self._answer(asked_back(self.game))
 
     def _say(self, role: str, text: str, price: str = "") -> None:
         self.messages.append({"role": role, "content": text} | ({"price": price} if price else {}))
-
-    def _narrate(self, text: str) -> None:
-        self._say(NOTE, text)
 
     def _listen(self, text: str) -> None:
         self.heard.append(text)
@@ -240,7 +232,7 @@ class _Telling:
         self.asks.clear()
         end = ending(table.past[-1], chart_words(self.translate))
         item = name_in(self.language, table.item.name)
-        self._narrate(self.translate("deal_ended", number=number, ending=end, item=item))
+        self._say(NOTE, self.translate("deal_ended", number=number, ending=end, item=item))
 
     def _tell_move(self, number: int, turn: Turn) -> None:
         """A move in its own words, or in a line that reacts to what was said and done before."""
@@ -261,18 +253,15 @@ class _Telling:
         self.questions.clear()
         if isinstance(turn.action, Offer) and turn.action.extras != held_extras(turn.observation):
             held = with_extras(turn.action.extras, self.translate)
-            self._narrate(self.translate("bid_holds", bid=f"{rupees(turn.action.price)}{held}"))
+            self._say(NOTE, self.translate("bid_holds", bid=f"{rupees(turn.action.price)}{held}"))
         if turn.action.message or self.in_prices:
             self._listen(text)
-
-    def _is_model(self, number: int) -> bool:
-        """Whether a language model made the turn of this number."""
-        return number in {move.turn for move in self.game.model_moves}
 
     def _line(self, number: int, turn: Turn) -> str:
         """The words of a move: the visitor's as typed, the other side's as `retell` has them."""
         is_own, seen = turn.agent == self.game.you, turn.observation.table
-        if not is_own and turn.action.message and seen.version and self._is_model(number):
+        by_model = number in {move.turn for move in self.game.model_moves}
+        if not is_own and turn.action.message and seen.version and by_model:
             return turn.action.message  # its own sentence: nothing stands between it and a visitor
         words = announce(turn.action) if turn.action.message else ""
         if is_own and words:
@@ -302,7 +291,7 @@ class _Telling:
             text = exchange.text or f"{self.translate('quick_loss')} {price}"
             self._say("user", text, price)
             if exchange.is_narrated:
-                self._narrate(self._narrated(exchange))
+                self._say(NOTE, self._narrated(exchange))
                 continue
             agent = "buyer" if self.game.you == "seller" else "seller"
             seed = crc32(repr((len(self.answers), exchange.kind, exchange.text)).encode())
@@ -313,7 +302,7 @@ class _Telling:
     def _narrated(self, exchange: Exchange) -> str:
         """The rule that was broken, or the question: in other words where it was asked before."""
         key = exchange.kind
-        if exchange.is_question:
+        if key.startswith(QUESTIONS):
             key = AGAIN[self.questions[key] % len(AGAIN)] or key
             self.questions[exchange.kind] += 1
         return self.translate(key, **exchange.values)

@@ -93,21 +93,13 @@ def rows() -> tuple[Rows, tuple[str, ...]]:
     field = contest((holdout, comparison))
     by_task = {task: {row.policy: row for row in ranked} for task, ranked in field.items()}
     compared = dict.fromkeys(row.policy for row in comparison.data.rows) if comparison else ()
-    return by_task, stages_of(compared)
+    return by_task, tuple(filter(is_stage, compared))
 
 
-def stages_of(compared: Iterable[str]) -> tuple[str, ...]:
-    """The stages among the policies of the model comparison that can be loaded.
-
-    A stage is the bare base, or the base with an adapter.
-    """
-    stages = []
-    for policy in compared:
-        base, _, adapter = policy.partition("+")
-        is_there = not adapter or adapter_folder(adapter) is not None
-        if base == BASE and is_there:
-            stages.append(policy)
-    return tuple(stages)
+def is_stage(policy: str) -> bool:
+    """Whether a policy is the bare base, or the base with an adapter, and can be loaded."""
+    base, _, adapter = policy.partition("+")
+    return base == BASE and (not adapter or adapter_folder(adapter) is not None)
 
 
 def read_measured(task_name: str = PEOPLE) -> Mapping[str, Entry]:
@@ -164,11 +156,6 @@ def about_script(name: str, translate: Translate) -> str:
     return translate(f"about_{name}") if name in MANNERS else ""
 
 
-def _with_manner(name: str, translate: Translate) -> str:
-    """An opponent in words, of a script how it plays, too: "linear: gives in evenly"."""
-    return ": ".join(filter(None, (opponent_name(name, translate), about_script(name, translate))))
-
-
 def persona_of(opponent: str) -> str:
     """The type of seller that a model plays; "" for a model that buys."""
     return opponent.partition(":")[2]
@@ -213,7 +200,9 @@ def opponent_choices(seat: str, market: str, language: str = ENGLISH) -> Choices
         return [hidden]
 
     def labelled(names: Iterable[str]) -> Choices:
-        return [(_with_manner(name, translate), name) for name in names]
+        """Of a script how it plays, too: "linear: gives in evenly"."""
+        words = [(opponent_name(name, translate), about_script(name, translate)) for name in names]
+        return [(": ".join(filter(None, each)), n) for each, n in zip(words, names, strict=True)]
 
     return [*labelled(language_models), hidden, *labelled(scripts)]
 

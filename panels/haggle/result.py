@@ -138,7 +138,7 @@ def compare(
     )
     names = ("player", "share", *["after"] * costs, "price")
     heads = [translate(f"board_{name}") for name in names]
-    you = Markup('<b class="sauda-you">{}</b>').format(translate("board_you"))
+    you = Markup("<b>{}</b>").format(translate("board_you"))
     cells = []
     for row, left in zip(rows, after, strict=True):
         name = you if row.visitor else opponent_name(row.name, translate)

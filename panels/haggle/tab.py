@@ -24,6 +24,7 @@ from panels.site.card import AGAINST, NO_DEAL, PERCENT, SEED, TASK, WON
 from panels.site.sessions import state_of
 from panels.ui.components.moves import Move
 from panels.ui.look import QUEUED, QUIET, QUIET_UNCHECKED, note
+from panels.ui.provenance import lay_out_or_say
 from panels.ui.resume import TabStore
 from panels.ui.visitor import visitor_of
 from panels.ui.wiring import bound, named, with_closed
@@ -76,7 +77,7 @@ def build() -> None:
             ladder.build(tabs["tab_ladder"], screen, store, parts)
         for name, part in (("daily", daily), ("spot", spot), ("people", people)):
             with gr.Tab(translate(f"tab_{name}"), id=name) as tabs[f"tab_{name}"]:
-                part.build(tabs[f"tab_{name}"], page.language)
+                lay_out_or_say(part.build, tabs[f"tab_{name}"], page.language)
 
     def name_tabs(chosen: str) -> list[gr.Tab]:
         return [gr.Tab(label=translator(chosen)(key)) for key in tabs]
@@ -180,6 +181,16 @@ def _choices(screen: Screen) -> None:
     )  # fmt: skip
 
 
+PRESSES: Mapping[str, Callable[[Screen, Visit], Updates]] = {
+    "take_back": callbacks.take_back, "begin": callbacks.begin, "stop": callbacks.stop,
+    "ask_again": callbacks.show_again, "stand_in": callbacks.play_stand_in,
+    "check_health": callbacks.check_health,
+}  # fmt: skip
+NUMBERED: Mapping[str, Callable[[Screen, int | None, Visit], Updates]] = {  # with a move's number
+    "what_if": callbacks.go_back, "question": callbacks.ask_of_move, "level": callbacks.play_level,
+}  # fmt: skip
+
+
 def _moves(screen: Screen) -> None:
     """What the visitor says, and what the buttons within the regions do."""
     page = screen.page
@@ -191,30 +202,21 @@ def _moves(screen: Screen) -> None:
     )  # fmt: skip
 
     def press(move: Move, *given: Any) -> Updates:
-        visit, number = _visit_of(screen, *given), move.number()
-        does: dict[str, Callable[[], Updates]] = {
-            "what_if": lambda: callbacks.go_back(screen, number, visit),
-            "question": lambda: callbacks.ask_of_move(screen, number, visit),
-            "answer": lambda: callbacks.ask_of_move(screen, number, visit, move.number(1)),
-            "try_price": lambda: callbacks.ask_of_move(
-                screen, number, visit, text=move.field("price") or "?"
-            ),
-            "take_back": lambda: callbacks.take_back(screen, visit),
-            "begin": lambda: callbacks.begin(screen, visit),
-            "replay_item": lambda: callbacks.replay_item(
-                screen, replace(visit, opponent=move.field("against"))
-            ),
-            "stop": lambda: callbacks.stop(screen, visit),
-            "ask_again": lambda: callbacks.show_again(screen, visit),
-            "stand_in": lambda: callbacks.play_stand_in(screen, visit),
-            "level": lambda: callbacks.play_level(screen, number, visit),
-            "seat": lambda: callbacks.change_seat(
-                screen, opponents.one_of(SEATS, move.what), visit
-            ),
-            "check_health": lambda: callbacks.check_health(screen, visit),
-        }
-        act = does.get(move.name, lambda: callbacks.press_quick_move(screen, move.id, visit))
-        return act()
+        visit, number, name = _visit_of(screen, *given), move.number(), move.name
+        if name in PRESSES:
+            return PRESSES[name](screen, visit)
+        if name in NUMBERED:
+            return NUMBERED[name](screen, number, visit)
+        if name == "answer":
+            return callbacks.ask_of_move(screen, number, visit, move.number(1))
+        if name == "try_price":
+            return callbacks.ask_of_move(screen, number, visit, text=move.field("price") or "?")
+        if name == "replay_item":
+            against = replace(visit, opponent=move.field("against"))
+            return callbacks.replay_item(screen, against)
+        if name == "seat":
+            return callbacks.change_seat(screen, opponents.one_of(SEATS, move.what), visit)
+        return callbacks.press_quick_move(screen, move.id, visit)
 
     given = [page.visit, *page.picks]
     gr.on([page.moves.click, page.model.click], press, given, page.of_game, **QUIET_UNCHECKED)

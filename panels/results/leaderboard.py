@@ -30,23 +30,8 @@ from sauda.games import game_of
 from sauda.players import BASE, BAYESIAN, LAB_STAGES, LISTENER, ORACLE, SERVED, TUNED
 from sauda.records.schemas.evaluation import BazaarRow
 from sauda.records.store import REPOSITORY
+from sauda.serve import leaderboard as board
 from sauda.serve.game import ServedGame
-from sauda.serve.leaderboard import (
-    GAMES,
-    HOURS,
-    RANKED,
-    UNFINISHED,
-    Standing,
-    StoredGame,
-    Unavailable,
-    end_and_grade,
-    episode_of,
-    in_utc,
-    own_board,
-    replay_game,
-    rules_of,
-)
-from sauda.serve.leaderboard import Entry as HiddenEntry
 from sauda.serve.people import GAMES as GAMES_OF_PEOPLE
 
 NAME = "leaderboard"
@@ -115,7 +100,7 @@ def choose_drawn(rows: Sequence[Entry]) -> list[Entry]:
 # Parts -------------------------------------------------------------------------------------------
 
 
-def verdict(now: Standing, people: Standing, measured: Sequence[Entry]) -> Verdict:
+def verdict(now: board.Standing, people: board.Standing, measured: Sequence[Entry]) -> Verdict:
     """Which agent leads, and whether it wins more than the best measured row that knows no more.
 
     People have a line of their own: their entries are shorter.
@@ -140,8 +125,8 @@ def verdict(now: Standing, people: Standing, measured: Sequence[Entry]) -> Verdi
     return Verdict(SAY.board(now, best, apart), tuple(lines))
 
 
-@lru_cache(maxsize=len(RANKED))
-def figure(now: Standing, people: Standing, measured: Measurements) -> go.Figure:
+@lru_cache(maxsize=len(board.RANKED))
+def figure(now: board.Standing, people: board.Standing, measured: Measurements) -> go.Figure:
     """The best entries of agents, those of people, and the measured rows, each with its interval.
 
     Drawing takes most of a visit, and a standing is seldom new.
@@ -151,7 +136,10 @@ def figure(now: Standing, people: Standing, measured: Measurements) -> go.Figure
             WhiskerRow(as_typed(f"{cut(entry.name)}, n = {entry.n}"), entry.grade, "visitor")
             for entry in standing.entries[:DRAWN]
         ]
-        for title, games, standing in (("Agents", GAMES, now), ("People", GAMES_OF_PEOPLE, people))
+        for title, games, standing in (
+            ("Agents", board.GAMES, now),
+            ("People", GAMES_OF_PEOPLE, people),
+        )
     }
     groups["Measured on hold-out seeds"] = choose_drawn(measured.references.get(now.task, ()))
     shown = {title: rows for title, rows in groups.items() if rows}
@@ -163,7 +151,7 @@ def cut(name: str) -> str:
     return name if len(name) <= FITS else f"{name[: FITS - 1]}…"
 
 
-def numbers(entries: Sequence[HiddenEntry], measured: Sequence[Entry]) -> Table:
+def numbers(entries: Sequence[board.Entry], measured: Sequence[Entry]) -> Table:
     """The numbers of the figure, with the seconds per move of what was entered."""
     rows = [(name_with_kind(e), e.n, e.grade, e.pace) for e in entries]
     rows += [(row.label, row.n, row.interval, None) for row in measured]
@@ -172,23 +160,24 @@ def numbers(entries: Sequence[HiddenEntry], measured: Sequence[Entry]) -> Table:
     return Table("board", lines, forms={"seconds per move": ".1f"})
 
 
-def name_with_kind(entry: HiddenEntry) -> str:
+def name_with_kind(entry: board.Entry) -> str:
     """The name of an entry after what played it."""
     return f"{'person' if entry.person else 'agent'}: {entry.name}"
 
 
 def show(task: str, measured: Measurements) -> dict[str, Any]:
     """What the part shows of a task, by the name of the component."""
-    rows, rules, problem = measured.references.get(task, ()), rules_of(task), Markup("")
+    rows, rules, problem = measured.references.get(task, ()), board.rules_of(task), Markup("")
     try:
-        now, people = (own_board().rank(task, rules, person=person) for person in (False, True))
-    except Unavailable as error:
-        now, people, problem = Standing(task), Standing(task), trouble(error)
+        ranked = board.own_board().rank
+        now, people = (ranked(task, rules, person=person) for person in (False, True))
+    except board.Unavailable as error:
+        now, people, problem = board.Standing(task), board.Standing(task), trouble(error)
     entries = [*now.entries, *people.entries]
     listed = numbers(entries, rows)
     check = folded_commands([CHECK]) if entries else ""
     choices = [
-        (f"{name_with_kind(e)}, {e.grade.mean:{FORM}}, {in_utc(e.created)[:10]}", e.id)
+        (f"{name_with_kind(e)}, {e.grade.mean:{FORM}}, {board.in_utc(e.created)[:10]}", e.id)
         for e in entries
     ]
     first = entries[0].id if entries else None
@@ -212,30 +201,30 @@ def show_game(entry_id: object, number: Any) -> Markup:
     if entry_id is None:
         return NOBODY
     try:
-        entry = own_board().entry(entry_id) if isinstance(entry_id, str) else None
+        entry = board.own_board().entry(entry_id) if isinstance(entry_id, str) else None
         if entry is None or number not in range(1, entry.n + 1):
             return trouble(ValueError("choose an entry of this list and one of its games"))
-        return transcript(entry, int(number), own_board().games(entry)[int(number) - 1])
-    except Unavailable as error:
+        return transcript(entry, int(number), board.own_board().games(entry)[int(number) - 1])
+    except board.Unavailable as error:
         return trouble(error)
 
 
-def transcript(entry: HiddenEntry, number: int, game: StoredGame) -> Markup:
+def transcript(entry: board.Entry, number: int, game: board.StoredGame) -> Markup:
     """A game with its seed, end and grade, its offers and moves."""
     won = f"{game.grade:{FORM}} of what could be won"
     head = f"Game {number} of {entry.n} of “{entry.name}”: {won}, seed {game.seed}."
-    if game.end == UNFINISHED:
+    if game.end == board.UNFINISHED:
         head += " It was not over at the deadline, so it counts the lowest grade."
-    again = replay_game(entry.task, game.seed, game.actions)
-    moves = {entry.name: episode_of(again)}
+    again = board.replay_game(entry.task, game.seed, game.actions)
+    moves = {entry.name: board.episode_of(again)}
     story = columns(moves, longest(moves)) if game.actions else Markup("<p>Nobody moved.</p>")
     return HTML.board_game(head, tell_reproduced(game, again), story, entry.id)
 
 
-def tell_reproduced(game: StoredGame, again: ServedGame) -> Markup:
+def tell_reproduced(game: board.StoredGame, again: ServedGame) -> Markup:
     """The stored grade beside that of the same moves played again; "" where the game had no end."""
-    now = end_and_grade(again)
-    if game.end == UNFINISHED or now is None:
+    now = board.end_and_grade(again)
+    if game.end == board.UNFINISHED or now is None:
         return Markup("")
     then, fresh = {"end": game.end, "grade": game.grade}, {"end": now[0], "grade": now[1]}
     return side_by_side("share of what could be won", ([game.grade], [now[1]]), then, fresh)
@@ -249,8 +238,9 @@ def build(tab: gr.Tab) -> None:
     known = cache(measurements)  # by game, for as long as the page is served
     shown = {"verdict": gr.HTML(elem_id=f"results-{NAME}-verdict")}
     task = gr.Dropdown(
-        task_choices(RANKED), value=RANKED[0], label="Task of the leaderboard", filterable=False
-    )
+        task_choices(board.RANKED), value=board.RANKED[0], label="Task of the leaderboard",
+        filterable=False,
+    )  # fmt: skip
     address = lay_out_address("results", NAME, ("task",), tab)
     shown["figure"] = gr.Plot(show_label=False, elem_id=f"results-{NAME}-figure")
     shown["below"] = gr.HTML()
@@ -262,23 +252,23 @@ def build(tab: gr.Tab) -> None:
                 [], label="Entry", elem_id="leaderboard-entry", filterable=False, min_width=280
             )
             shown["number"] = number = gr.Slider(
-                1, GAMES, value=1, step=1, label="Game of the entry", min_width=280
+                1, board.GAMES, value=1, step=1, label="Game of the entry", min_width=280
             )
         shown["game"] = game = gr.HTML(NOBODY, elem_id="leaderboard-game")
         how = {"trigger_mode": "always_last", **QUIET_UNCHECKED}
         gr.on([entry.input, number.input], show_game, [entry, number], game, **how)
     with gr.Accordion("Bring your model, keep your key", open=False, elem_classes="sauda-fold"):
-        form = HTML.bring_model(task_choices(RANKED), SIGNS_IN in os.environ)
+        form = HTML.bring_model(task_choices(board.RANKED), SIGNS_IN in os.environ)
         gr.HTML(form, elem_id="leaderboard-bring", js_on_load=BRING)
     with gr.Accordion("Enter your agent: the whole code", elem_classes="sauda-fold"):
         code = PARTS.program(CODE, f"results-{NAME}-code")
-        Moves(HTML.how_to_enter(GAMES, HOURS) + code)
+        Moves(HTML.how_to_enter(board.GAMES, board.HOURS) + code)
 
     def draw(task_name: str) -> Updates:
         parts = show(task_name, known(game_of(task_name).name))
         return {shown[name]: value for name, value in parts.items()}
 
-    pick_in_address(address, "task", task, RANKED, draw, list(shown.values()))
+    pick_in_address(address, "task", task, board.RANKED, draw, list(shown.values()))
 
 
 LEADERBOARD = Question(NAME, "Leaderboard", build=build)

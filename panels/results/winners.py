@@ -74,7 +74,6 @@ ARENA_HOLDOUT = "evaluation/arena-holdout.json"
 RULES = "arena_rules.json"
 HOLDOUT = "evaluation/market-holdout.json"
 COMPARED_ON = "bazaar/people"  # on which Sauda is set beside the tuned script
-BOUND = "bound: knows its seller"
 PUBLISHED_EXPERT = "rule_based_expert"
 
 
@@ -216,7 +215,7 @@ def shown_rows(field: Field, known: Mapping[str, BazaarRow] = MappingProxyType({
             best.setdefault(kind_of(entry.policy), entry)
         rows = [entry for entry in entries if entry in best.values() and kind_of(entry.policy)]
         bound = known.get(task)
-        above = [Measured(BOUND, bound.grade, "oracle", task, bound.n)] if bound else []
+        above = [Measured(frames.BOUND, bound.grade, "oracle", task, bound.n)] if bound else []
         shown[task] = [*above, *rows]
     return shown
 

@@ -16,7 +16,6 @@ from urllib.parse import parse_qsl, urlencode
 from PIL import Image, ImageDraw, ImageFont
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
-from starlette.routing import Route
 
 from env import ARENA_TASKS, BAZAAR_TASKS, TYPES, get_task
 from panels.ui.html import SAUDA, STRANGER, drawing
@@ -98,15 +97,11 @@ def link_of(raw: bytes) -> Link | None:
         values = of_query(dict(parse_qsl(raw.decode("ascii"))))
     except ValueError:
         return None
-    return Link(urlencode(values, safe="/"), " ".join(claim(**values))) if values else None
+    return Link(urlencode(values, safe="/"), " ".join(claim(values))) if values else None
 
 
-def route() -> Route:
-    """Answers with the picture of a result."""
-    return Route(PATH, _answer)
-
-
-def _answer(request: Request) -> Response:
+def answer(request: Request) -> Response:
+    """Answers at PATH with the picture of a result."""
     try:
         values = of_query(request.query_params)
     except ValueError as error:
@@ -119,34 +114,29 @@ def _answer(request: Request) -> Response:
 # What is told -------------------------------------------------------------------------------------
 
 
-def claim(
-    task: str = "",
-    seed: str = "",
-    won: str = "",
-    against: str = "",
-    climbed: str = "",
-    record: str = "",
-    sauda: str = "",
-    made: str = "",
-) -> tuple[str, ...]:
-    """A result in the words of whoever sends it: the headline, what stands under it, a question."""
-    if climbed:
-        return f"I beat {climbed} of {len(LEVELS)}.", "How far can you get?"
-    if record:
-        mine, its = int(record), int(sauda)
+def claim(values: Query) -> tuple[str, ...]:
+    """A result in the words of whoever sends it: the headline, what stands under it, a question.
+
+    Its values are those that `of_query` returns.
+    """
+    if CLIMBED in values:
+        return f"I beat {values[CLIMBED]} of {len(LEVELS)}.", "How far can you get?"
+    if RECORD in values:
+        mine, its = int(values[RECORD]), int(values[MODEL_WON])
         end = "We tied" if mine == its else "I beat Sauda" if mine > its else "Sauda beat me"
         return f"{end}.", f"{max(mine, its)}% to {min(mine, its)}% over five bargains.", CAN_YOU
-    if made:
-        alone = alone_at(task, int(seed))
-        return f"I made {made}", f"credits with an AI lab that makes {alone:.1f} alone.", CAN_YOU
+    task, seed, won = values[TASK], int(values[SEED]), values.get(WON, "")
+    if MADE in values:
+        beside = f"credits with an AI lab that makes {alone_at(task, seed):.1f} alone."
+        return f"I made {values[MADE]}", beside, CAN_YOU
     sells = get_task(task).learner == "seller"
     if won == NO_DEAL:
         return "No deal.", "I left everything on the table.", CAN_YOU
-    other = _name_of(task, int(seed), against)
+    other = _name_of(task, seed, values.get(AGAINST, ""))
     if int(won) < 0:
         lost = "I sold at a loss." if sells else "I overpaid."
         return lost, f"{other} took {100 - int(won)}%.", CAN_YOU
-    rival = recorded_share(task, int(seed))
+    rival = recorded_share(task, seed)
     beside = (
         f"{other} took {100 - int(won)}%." if rival is None else f"Sauda took {rival:.0%} here."
     )
@@ -213,7 +203,7 @@ def picture(**values: str) -> bytes:
         pen.pieslice(_scaled(left, 26, left + 60, 86), 0, 180, fill=colour)
     _write(pen, (64, 560), "Sauda", 34, "ink", 700)
     if CLIMBED in values:
-        headline, question = claim(**values)
+        headline, question = claim(values)
         _write(pen, (64, 130), headline, 110, "indigo", 700)
         _write(pen, (64, 280), question, 54, "ink", 600)
         for place, level in enumerate(LEVELS):
@@ -235,7 +225,7 @@ def picture(**values: str) -> bytes:
 
 def _draw_result(pen: ImageDraw.ImageDraw, values: Mapping[str, str]) -> None:
     """The claim beside both faces; of one game the goods and the split, too."""
-    headline, beside, question = claim(**values)
+    headline, beside, question = claim(values)
     goods, face = "", SAUDA
     if MADE in values:
         share, other = float(values[MADE]), alone_at(values[TASK], int(values[SEED]))

@@ -84,6 +84,7 @@ SECONDS = 30  # until a call is given up, which gives its place to the next one
 LATE = Refused(
     503, f"This took longer than {SECONDS} seconds and was given up; try again in a minute."
 )
+FOREIGN = Refused(403, "The page takes no calls from the pages of other sites.")
 CLOSING = Refused(503, "The page is being restarted; open it again in a minute.")
 
 
@@ -134,7 +135,7 @@ class Hosts:
         """Raise Refused where a browser sends a request for the page of another site."""
         origin, (ours, _) = headers.get("origin"), self._claimed(headers)
         if origin is not None and origin not in {f"{s}://{host}" for s in SCHEMES for host in ours}:
-            raise Refused(403, "The page takes no calls from the pages of other sites.")
+            raise FOREIGN
 
     def _claimed(self, headers: Headers) -> tuple[list[str], list[str]]:
         """The hosts under which a request says that it reached the page: own and foreign ones."""
@@ -254,7 +255,7 @@ class Gate:
             # refused, whatever name a proxy gives to the page.
             site = Headers(scope=scope).get("sec-fetch-site", "none")
             if site not in ("same-origin", "none"):
-                raise Refused(403, "The page takes no calls from the pages of other sites.")
+                raise FOREIGN
             if not served.is_open:
                 raise CLOSING
         if MCP.fullmatch(path):

@@ -72,7 +72,7 @@ def serve(
             "middleware": [Middleware(Gate, served=served)],
             "routes": [
                 health_route(served),
-                card.route(),
+                Route(card.PATH, card.answer),
                 Route(TOOLS, tool_schemas),
                 Mount("/artifacts", StaticFiles(directory=ROOT)),
                 Mount("/fonts", StaticFiles(directory=theme.FONTS)),

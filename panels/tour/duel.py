@@ -19,7 +19,7 @@ from panels.transcripts.episodes import of_this_page
 from panels.transcripts.view import limits
 from panels.ui.html import SAUDA, SAY, goods, macros, picture
 from panels.ui.look import note, trouble
-from panels.ui.provenance import missing
+from panels.ui.provenance import made_or_missing, missing
 from panels.ui.terms import capital
 from sauda.games.transcript import from_json, in_words
 from sauda.llm.types import ReplyError
@@ -35,13 +35,11 @@ PRICE = re.compile(r"₹[\d,]*\d")
 _GLOSSES = read_table(Path(__file__).with_name("gloss.csv"))
 GLOSSES = {row["words"]: row["english"] for row in _GLOSSES}  # with "#" for each price
 Bubble = tuple[str, Markup, Markup, str]  # the seat, its face, the words, the words in English
+Game = tuple[Episode, Sequence[str]]  # with the replies of a language model
 
 
-def recorded() -> Mapping[str, tuple[Episode, Sequence[str]]]:
-    """The games at the seed on show by player, each with the replies of a language model.
-
-    Raises ArtifactError without the record.
-    """
+def recorded() -> Mapping[str, Game]:
+    """The games at the seed on show by player; raises ArtifactError without the record."""
     games = load(DUEL_FILE).data.games
     return {game.policy: (from_json(game.as_json()), game.replies) for game in games}
 
@@ -62,21 +60,15 @@ def scene(rival: str = BASE, can_press: bool = True) -> Markup:
     """
     games = recorded()
     rival = rival if rival in rivals() else BASE
-    return draw(*games[SERVED], rival, *games[rival], can_press)
+    return draw(games[SERVED], rival, games[rival], can_press)
 
 
-def draw(
-    game: Episode,
-    replies: Sequence[str],
-    rival: str,
-    other: Episode,
-    other_replies: Sequence[str],
-    can_press: bool = True,
-) -> Markup:
+def draw(bought: Game, rival: str, beside: Game, can_press: bool = True) -> Markup:
     """The model's game at a stall, the verdict with the way on, and the game of `rival`.
 
-    `replies` are those of a language model, of which one that is no move is quoted.
+    A reply that is no move is quoted.
     """
+    (game, replies), (other, other_replies) = bought, beside
     (instance,) = game.final.private["nature"]
     item, ask = instance.item, game.turns[0].action.price
     return HTML.race(
@@ -156,10 +148,7 @@ def scale(game: Episode) -> tuple[list[tuple[str, float, int]], tuple[str, str]]
 
 def compare(rival: str) -> Markup:
     """The scene beside `rival`; without the record, what makes it."""
-    try:
-        return scene(rival)
-    except ArtifactError as error:
-        return missing(error)
+    return made_or_missing(scene, rival)
 
 
 def play_live(rival: str) -> Iterator[Markup]:
@@ -183,5 +172,6 @@ def play_live(rival: str) -> Iterator[Markup]:
         for name, now in zip((SERVED, rival), played, strict=True)
         if [turn.action for turn in now.turns] != [turn.action for turn in games[name][0].turns]
     ]
-    drawn = draw(played[0], games[SERVED][1], rival, played[1], games[rival][1])
+    mine, theirs = zip(played, (games[SERVED][1], games[rival][1]), strict=True)
+    drawn = draw(mine, rival, theirs)
     yield drawn + note(SAY.played_again([policy_label(name) for name in apart]))

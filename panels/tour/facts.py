@@ -116,21 +116,12 @@ def curve(runs: Sequence[Artifact], comparison: Artifact) -> go.Figure:
         ]  # fmt: skip
         figure.add_vline(began, line={"dash": "dot", "width": 1, "color": SERIES["oracle"].light})
         figure.add_annotation(
-            x=began,
-            y=1.0,
-            yref="paper",
-            text=str(number),
-            showarrow=False,
-            xanchor="left",
+            x=began, y=1.0, yref="paper", text=f"{number}", showarrow=False, xanchor="left",
             xshift=4,
-        )
+        )  # fmt: skip
         began += minutes
         ends += [(began, rows[name])] if (name := f"{BASE}+{Path(run.file).stem}") in rows else []
-    held = [
-        {"grade": row.grade.mean, "grade_low": row.grade.low, "grade_high": row.grade.high,
-         "grade_n": row.n}
-        for _, row in ends
-    ]  # fmt: skip
+    held = [{"interval": row.grade, "n": row.n} for _, row in ends]
     role = recorded(runs[-1]).role
     drawn = evaluation_trace(held, [x for x, _ in ends], line_style(role))
     figure.add_trace({"name": "hold-out games", **drawn, "showlegend": True})

@@ -5,7 +5,7 @@ draws its components, which takes a megabyte of scripts; each part stands where 
 it, so that nothing moves.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import gradio as gr
@@ -24,8 +24,8 @@ from panels.training.tab import describe_run, sample
 from panels.ui.components.moves import Moves
 from panels.ui.html import macros
 from panels.ui.look import PALETTE, QUEUED, QUIET, note, table
-from panels.ui.provenance import missing, provenance, sources
-from panels.ui.theme import SCENE, font_faces
+from panels.ui.provenance import lay_out_or_say, made_or_missing, missing, provenance, sources
+from panels.ui.theme import FONT_FACES, SCENE
 from panels.ui.wiring import queue
 from sauda.players import BASE
 from sauda.records.kinds import ArtifactError
@@ -40,28 +40,12 @@ FOLDER = Path(__file__).parent
 
 def build() -> None:
     """Lay out the tab. Called inside a `gr.Tab`."""
-    gr.HTML(HTML.title() + _or_missing(_in_short))
+    gr.HTML(HTML.title() + made_or_missing(_in_short))
     _build_race()
-    _build(_build_story)
+    lay_out_or_say(_build_story)
     reel = HTML.arena(arena_view.reel(arena_players.TASK, arena_players.SEED, EXPERT))
-    lie = _or_missing(lambda: HTML.lie(*judge.with_one_lie()))
+    lie = made_or_missing(lambda: HTML.lie(*judge.with_one_lie()))
     Moves(reel + lie + HTML.sections(), elem_classes="sauda-story")
-
-
-def _build(section: Callable[[], None]) -> None:
-    """Lay out a section, or what makes the record that it lacks."""
-    try:
-        section()
-    except ArtifactError as error:
-        gr.HTML(missing(error))
-
-
-def _or_missing(made: Callable[[], Markup]) -> Markup:
-    """What is `made`, or what makes the record that it lacks."""
-    try:
-        return made()
-    except ArtifactError as error:
-        return missing(error)
 
 
 def _in_short() -> Markup:
@@ -82,7 +66,7 @@ def _build_story() -> None:
         with gr.Column(min_width=320):
             gr.HTML(HTML.gained(gain, facts.trained_on(comparison)))
             gr.Plot(facts.grades_figure(comparison), show_label=False, elem_id="tour-grades")
-    _build(alone.build)
+    lay_out_or_say(alone.build)
     rows = list(map(describe_run, runs))
     origins = [provenance(run, f"n = {len(run.data.log)} steps") for run in runs]
     origins.append(provenance(comparison, "95% bootstrap intervals over games"))
@@ -149,5 +133,5 @@ def first_view(header: str, tabs: Sequence[str]) -> str:
     css, script = (
         (FOLDER / f"first_view.{kind}").read_text(encoding="utf-8") for kind in ("css", "js")
     )
-    style = Markup(font_faces() + css + SCENE)
+    style = Markup(FONT_FACES + css + SCENE)
     return HTML.first_view(style, PALETTE, Markup(header), tabs, main, Markup(script))

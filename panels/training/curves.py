@@ -154,16 +154,11 @@ def _evaluations(data: TrainingRun) -> list[Row]:
     """The checkpoint evaluations as rows, with the tokens and seconds of their step."""
     at = {row.step: (row.num_tokens, row.seconds) for row in data.log} | {0: (0, 0)}
     rows = []
-    for evaluation in data.checkpoint_evaluations or ():
-        tokens, seconds = at.get(evaluation.step, (None, None))
-        row = {
-            "step": evaluation.step,
-            "num_tokens": tokens,
-            "seconds": seconds,
-            "grade": evaluation.reward,
-        }
-        row |= {"grade_low": evaluation.low, "grade_high": evaluation.high, "grade_n": evaluation.n}
-        rows.append(row)
+    for each in data.checkpoint_evaluations or ():
+        tokens, seconds = at.get(each.step, (None, None))
+        interval = Interval(mean=each.reward, low=each.low, high=each.high)
+        row = {"step": each.step, "num_tokens": tokens, "seconds": seconds}
+        rows.append(row | {"grade": each.reward, "interval": interval, "n": each.n})
     return rows
 
 
@@ -405,10 +400,7 @@ def _traces(log: Log, metric: Metric, view: View, at: Values, drawn: Values) -> 
 
 def evaluation_trace(rows: Sequence[Row], at: Values, style: Mapping[str, Any]) -> Trace:
     """Means of checkpoint evaluations with their whiskers, as a scatter trace."""
-    cells = [
-        Interval(mean=row["grade"], low=row["grade_low"], high=row["grade_high"]) for row in rows
-    ]
-    counts = [row["grade_n"] for row in rows]
+    cells, counts = ([row[name] for row in rows] for name in ("interval", "n"))
     return {
         "type": "scatter", "x": at, "y": [cell.mean for cell in cells], "showlegend": False,
         **style, "error_y": whiskers(cells) | {"color": PALETTE["ink"][0]},

@@ -27,6 +27,7 @@ from sauda.language.acts import (
 )
 from sauda.language.acts import SELLING as AGENTS
 from sauda.llm.model import NoWeights, chat_tokenizer
+from sauda.records.store import load
 from sauda.train.dialogues import FILE, load_shipped, sequence
 
 HTML = macros("training")
@@ -156,10 +157,8 @@ tokenizer = lru_cache(maxsize=1)(chat_tokenizer)
 
 def build(tab: gr.Tab) -> None:
     """Lay out the explorer, which is filled as `tab` is opened. Called inside it."""
-    artifact, fault = load_or_say(FILE)
-    gr.HTML(LEARNT_FROM + fault)
-    if artifact is None:
-        return
+    gr.HTML(LEARNT_FROM)
+    artifact = load(FILE)
     made, first = corpus(), AGENTS[0]
     with gr.Row(elem_classes="sauda-actions"):
         role = gr.Radio(list(AGENTS), value=first, label="Role", elem_id="data-role", scale=1)

@@ -31,7 +31,7 @@ from sauda.players import ROLES as ADAPTERS
 from sauda.records.schemas.base import Interval, Row
 from sauda.records.schemas.speeds import published_rows
 from sauda.records.schemas.training import ROLE_RUNS, ROLES_FILE, RolePlay, RoleReply, RoleRun
-from sauda.records.store import Artifact
+from sauda.records.store import Artifact, load
 from sauda.statistics import holm, mean_of, sign_flip_p
 from sauda.train.roles import LEAST_SAID
 
@@ -268,14 +268,8 @@ def _pair(runs: Runs, role: str) -> Iterator[tuple[str, RoleRun, str]]:
 # Tables -------------------------------------------------------------------------------------------
 
 
-def run_table(runs: Runs, published: Artifact) -> Markup:
-    """Our runs and the published ones: speed, losses, perplexity, running mean and memory."""
-    rows = [_run_row(name, run.data) for name, run in runs.items()]
-    rows += _published_rows(published)
-    return table(COLUMNS, rows, caption="Runs of roles, and AgreeMate's as published")
-
-
 def _run_row(name: str, run: RoleRun) -> tuple[object, ...]:
+    """A run's speed, losses, perplexity, running mean and memory."""
     best = next(row for row in run.validations if row.step == run.best_step)
     return (
         term(plain(name), name),
@@ -330,11 +324,7 @@ def check_line(runs: Runs) -> str:
 def build(tab: gr.Tab) -> None:
     """Lay out the part, which is filled as `tab` is opened. Called inside it."""
     files = (ROLES_FILE, "published.json", *(f"training/{name}.json" for name in ROLE_RUNS))
-    loaded = list(map(load_or_say, files))
-    if missing := [message for _, message in loaded if message]:
-        gr.HTML(missing[0])  # the runs are made alike, and the comparison is of them all
-        return
-    compared, published, *logs = (artifact for artifact, _ in loaded)
+    compared, published, *logs = map(load, files)
     runs = dict(zip(ROLE_RUNS, logs, strict=True))
     games, missing = load_or_say("role_play.json")
     above = gr.HTML()
@@ -352,19 +342,14 @@ def build(tab: gr.Tab) -> None:
         return {caveat: remarks(published, theirs), **dict(zip(plots, drawn, strict=True))}
 
     def fill(_: str) -> Updates:
-        first = {above: _above(compared, games, missing), below: _below(runs, published, compared)}
-        return first | show(ROLES[0])
+        rows = compared.data.contrasts
+        causes = with_minus_signs(" ".join(cause_sentences(rows)))
+        words = HTML.introduction() + HTML.schedule(schedule_verdict(rows), causes)
+        first = {above: words + tell_games(games, missing)}
+        return first | {below: _below(runs, published, compared)} | show(ROLES[0])
 
     role.change(show, role, [caveat, *plots], **QUIET)
     fill_on_opening(tab, fill, [above, *plots, caveat, below])
-
-
-def _above(compared: Artifact, games: Artifact | None, missing: Markup) -> Markup:
-    """What a role is, whether its schedule helps, and what roles say in games."""
-    rows = compared.data.contrasts
-    causes = with_minus_signs(" ".join(cause_sentences(rows)))
-    schedule = HTML.schedule(schedule_verdict(rows), causes)
-    return HTML.introduction() + schedule + tell_games(games, missing)
 
 
 def _tables(compared: Artifact, games: Artifact | None, runs: Runs) -> list[Table]:
@@ -397,9 +382,11 @@ def remarks(published: Artifact, *names: str) -> Markup:
 
 
 def _below(runs: Runs, published: Artifact, compared: Artifact) -> Markup:
-    """All runs, their replies and commands."""
+    """All runs and the published ones, their replies and commands."""
+    rows = [_run_row(name, run.data) for name, run in runs.items()]
+    rows += _published_rows(published)
     return HTML.details(
-        run_table(runs, published),
+        table(COLUMNS, rows, caption="Runs of roles, and AgreeMate's as published"),
         remarks(published, SUMMARY, AGAIN),
         check_line(runs),
         provenance(compared, f"n = {len(compared.data.contrasts)} contrasts"),

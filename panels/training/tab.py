@@ -37,7 +37,13 @@ from panels.training.curves import (
 )
 from panels.ui.html import SAY, macros
 from panels.ui.look import QUIET, SERIES, heading, note, table, trouble
-from panels.ui.provenance import load_or_say, offer_again, provenance, side_by_side
+from panels.ui.provenance import (
+    lay_out_or_say,
+    load_or_say,
+    offer_again,
+    provenance,
+    side_by_side,
+)
 from panels.ui.tables import with_interval
 from panels.ui.terms import capital, list_names, short, task_choices, with_tooltips
 from panels.ui.wiring import (
@@ -52,7 +58,7 @@ from sauda.cloud.jobs import FLAVORS, PRICES_READ, Flavor
 from sauda.players import BASE, MEASURED, buyer_name, policy_label
 from sauda.records.kinds import training_runs
 from sauda.records.schemas.training import SelectorEpisode
-from sauda.records.store import Artifact
+from sauda.records.store import Artifact, load
 from sauda.statistics import moving_average
 from sauda.train.selector import DIGITS, EXPERT, episode_return
 
@@ -351,10 +357,7 @@ def played_again(selector: Artifact, task: str) -> Iterator[Markup]:
 
 def build_selector(tab: gr.Tab) -> None:
     """Lay out the part, which is filled as `tab` is opened. Called inside it."""
-    selector, missing = load_or_say("training/selector.json")
-    if selector is None:
-        gr.HTML(missing)
-        return
+    selector = load("training/selector.json")
     lead = "A softmax over scripted labs learns by REINFORCE which of them to play."
     tasks = [row.task for row in selector.data.final]
     above = gr.HTML()
@@ -393,4 +396,4 @@ def build() -> None:
     with gr.Tabs(elem_classes="sauda-subtabs", overflow_behavior="wrap"):
         for title, (name, build_part) in PARTS.items():
             with gr.Tab(title, id=name) as tab:
-                build_part(tab)
+                lay_out_or_say(build_part, tab)

@@ -21,7 +21,7 @@ from panels.ui import wiring
 from panels.ui.html import SAY
 from panels.ui.look import QUEUED, QUIET, heading, note, stat, strip, trouble
 from panels.ui.offers import offers_of
-from panels.ui.provenance import load_or_say, provenance, side_by_side
+from panels.ui.provenance import lay_out_or_say, load_or_say, provenance, side_by_side
 from panels.ui.terms import short, task_choices
 from panels.ui.wiring import Updates, in_address, lay_out_address, on_address
 from sauda.games.transcript import from_json, play_replies
@@ -39,7 +39,7 @@ from sauda.records.schemas.episodes import (
     gain,
 )
 from sauda.records.seeds import whole_seed
-from sauda.records.store import Artifact
+from sauda.records.store import Artifact, load
 
 TITLE = "Transcripts"
 PAIRS, ANY_GAME = "before-after", "any-game"  # ids of the sub-tabs
@@ -58,7 +58,7 @@ def build() -> None:
     """Lay out the tab and wire it. Called inside a `gr.Tab`."""
     with gr.Tabs(elem_classes="sauda-subtabs", overflow_behavior="wrap"):
         with gr.Tab("Before and after training", id=PAIRS) as tab:
-            _pairs(tab)
+            lay_out_or_say(_pairs, tab)
         with gr.Tab("Any game, side by side", id=ANY_GAME) as tab:
             _any_game(tab)
 
@@ -239,10 +239,7 @@ class Player:
 
 def _pairs(tab: gr.Tab) -> None:
     """Lay out the part, which is filled as `tab` is opened. Called inside it."""
-    artifact, missing = load_or_say(games.FILE)
-    if artifact is None:
-        gr.HTML(missing)
-        return
+    artifact = load(games.FILE)
     tasks = [row.task for row in artifact.data.tasks]
     chosen_by = gr.HTML()
     # Not "Task" and no seed in a label: the tab has inputs of those names.
@@ -281,9 +278,6 @@ def _pairs(tab: gr.Tab) -> None:
     def change_game(task_name: str, why: str) -> Updates:
         return show(chosen(task_name, why))
 
-    def follow_pair(query: Mapping[str, str]) -> Updates:
-        return show(find_pair(artifact, query))
-
     def show_step(task_name: str, why: str, step: int) -> Updates:
         return {shown: pair_of_games(chosen(task_name, why), int(step))}
 
@@ -294,7 +288,7 @@ def _pairs(tab: gr.Tab) -> None:
     outputs = [shown, chosen_by, *choice, result, address.shown, *player.controls]
     where.input(change_task, where, outputs, **QUIET)
     which.input(change_game, choice, outputs, **QUIET)
-    on_address(address, follow_pair, outputs)
+    on_address(address, lambda query: show(find_pair(artifact, query)), outputs)
     player.wire(choice, lambda *given: moves_of(chosen(*given)), show_step, [shown])
     press.click(reproduce, choice, result, **QUIET)
 

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Collection, Mapping, Sequence
-from itertools import groupby, takewhile
+from itertools import accumulate, groupby
 from operator import attrgetter
 
 from markupsafe import Markup
@@ -227,14 +227,8 @@ def arena_columns(episodes: Mapping[str, Episode], step: int) -> Markup:
 
 def upto(story: tuple[Event, ...], step: int) -> list[Event]:
     """The events up to the learner's action number `step` and the others' answers to it."""
-    taken = 0
-
-    def is_shown(event: Event) -> bool:
-        nonlocal taken
-        taken += event.reward is not None
-        return taken <= step
-
-    return list(takewhile(is_shown, story))
+    taken = accumulate(event.reward is not None for event in story)
+    return [event for event, number in zip(story, taken, strict=True) if number <= step]
 
 
 def arena_outcome(episode: Episode) -> Markup:

@@ -8,7 +8,6 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 import plotly.graph_objects as go
@@ -18,41 +17,34 @@ from markupsafe import Markup
 from panels.ui.terms import shown_round, term, title, with_tooltips
 from sauda.records.schemas.base import Interval
 
-PALETTE: Mapping[str, tuple[str, str]] = MappingProxyType(
-    {
-        "paper": ("#FAF7F0", "#14131A"),
-        "surface": ("#FFFFFF", "#1D1C26"),
-        "line": ("#E3DDD0", "#34323F"),
-        "edge": ("#8A8474", "#7A7688"),  # borders of what can be typed in or pressed: 3.0
-        "ink": ("#1D1B26", "#EFEBE2"),
-        "subdued": ("#5B5868", "#B5B0A6"),
-        "indigo": ("#3B3A8F", "#B1AFFA"),
-        "indigo-strong": ("#2C2B73", "#C6C4FC"),  # the primary button under the pointer
-        "indigo-soft": ("#ECEBF7", "#2A2942"),
-        "on-indigo": ("#FEFDFB", "#14131A"),
-        "marigold": ("#9A5200", "#F2A541"),
-        "marigold-soft": ("#FBEFD9", "#37291A"),
-        "good": ("#0B6B50", "#4CC9A0"),
-        "bad": ("#B3261E", "#FF8A80"),
-    }
-)
+PALETTE: Mapping[str, tuple[str, str]] = {
+    "paper": ("#FAF7F0", "#14131A"),
+    "surface": ("#FFFFFF", "#1D1C26"),
+    "line": ("#E3DDD0", "#34323F"),
+    "edge": ("#8A8474", "#7A7688"),  # borders of what can be typed in or pressed: 3.0
+    "ink": ("#1D1B26", "#EFEBE2"),
+    "subdued": ("#5B5868", "#B5B0A6"),
+    "indigo": ("#3B3A8F", "#B1AFFA"),
+    "indigo-strong": ("#2C2B73", "#C6C4FC"),  # the primary button under the pointer
+    "indigo-soft": ("#ECEBF7", "#2A2942"),
+    "on-indigo": ("#FEFDFB", "#14131A"),
+    "marigold": ("#9A5200", "#F2A541"),
+    "marigold-soft": ("#FBEFD9", "#37291A"),
+    "good": ("#0B6B50", "#4CC9A0"),
+    "bad": ("#B3261E", "#FF8A80"),
+}
 # What an event is given that answers at once and is no part of the page's API. Even where progress
 # is hidden, Gradio's browser side updates it on every component of `show_progress_on`, by default
 # all outputs of all events, each found by a walk through the whole page: half of an opening's time.
-QUIET: Mapping[str, object] = MappingProxyType(
-    {
-        "queue": False,
-        "show_progress": "hidden",
-        "show_progress_on": (),
-        "api_visibility": "private",
-    }
-)
+QUIET: Mapping[str, object] = {
+    "queue": False, "show_progress": "hidden", "show_progress_on": (), "api_visibility": "private",
+}  # fmt: skip
 # What an event is given that may take seconds. Threads are few: each such group of events has a
 # `concurrency_id` and a `concurrency_limit` of its own.
-QUEUED: Mapping[str, object] = MappingProxyType({**QUIET, "queue": True})
+QUEUED: Mapping[str, object] = {**QUIET, "queue": True}
 # QUIET for a picker whose choices change: a value of the former choices may be under way, and
 # Gradio would answer it with a bare 500 where the event itself has a sentence.
-QUIET_UNCHECKED: Mapping[str, object] = MappingProxyType({**QUIET, "preprocess": False})
+QUIET_UNCHECKED: Mapping[str, object] = {**QUIET, "preprocess": False}
 
 
 # Series -----------------------------------------------------------------------------------------
@@ -69,21 +61,19 @@ class Series:
     width: float = 2.25  # px
 
 
-SERIES: Mapping[str, Series] = MappingProxyType(
-    {
-        "scripted": Series("#7A7785", "#A29FAE", "dot", "circle"),
-        "base": Series("#2F8FC9", "#7CC6F2", "dash", "square"),
-        "sft": Series("#0072B2", "#3FA0E0", "solid", "diamond"),
-        "distill": Series("#7A6F00", "#C9BC3F", "solid", "pentagon"),
-        "grpo": Series("#008A64", "#2FBE91", "solid", "triangle-up"),
-        "dpo": Series("#B5569A", "#E08CC8", "solid", "cross"),
-        "visitor": Series("#D55E00", "#FF8A3D", "solid", "star"),
-        "oracle": Series(*PALETTE["ink"], dash="dashdot", marker="", width=1.25),
-        "published": Series(*PALETTE["subdued"], dash="longdash", marker="circle"),
-        "buyer": Series(*PALETTE["indigo"], dash="solid", marker="circle"),
-        "seller": Series(*PALETTE["marigold"], dash="solid", marker="square"),
-    }
-)
+SERIES: Mapping[str, Series] = {
+    "scripted": Series("#7A7785", "#A29FAE", "dot", "circle"),
+    "base": Series("#2F8FC9", "#7CC6F2", "dash", "square"),
+    "sft": Series("#0072B2", "#3FA0E0", "solid", "diamond"),
+    "distill": Series("#7A6F00", "#C9BC3F", "solid", "pentagon"),
+    "grpo": Series("#008A64", "#2FBE91", "solid", "triangle-up"),
+    "dpo": Series("#B5569A", "#E08CC8", "solid", "cross"),
+    "visitor": Series("#D55E00", "#FF8A3D", "solid", "star"),
+    "oracle": Series(*PALETTE["ink"], dash="dashdot", marker="", width=1.25),
+    "published": Series(*PALETTE["subdued"], dash="longdash", marker="circle"),
+    "buyer": Series(*PALETTE["indigo"], dash="solid", marker="circle"),
+    "seller": Series(*PALETTE["marigold"], dash="solid", marker="square"),
+}
 
 
 def line_style(role: str) -> dict:

@@ -14,7 +14,7 @@ from panels.ui.look import macros, note
 
 HTML = macros("charts")
 LARGE, SMALL = (420, 240), (270, 190)  # width and height of the viewBox, near those on the page
-LEFT, RIGHT, TOP, BOTTOM = 62, 96, 24, 36  # margins that hold the labels
+MARGINS = (62, 96, 24, 36)  # left, right, above and below, which hold the labels
 LINE = 13  # the least height between two labels
 CHART_WORDS: Mapping[str, str] = {
     "none": "No price has been named yet.",
@@ -75,24 +75,22 @@ def deal_turns(episode: Episode, deal: int) -> tuple:
     return tuple(t for t in episode.turns if len(t.observation.table.past) == deal)
 
 
-@dataclass(frozen=True)
 class _Scale:
-    low: float
-    high: float
-    rounds: int
-    width: int
-    height: int
+    """Where a step and a value from `low` to `high` stand within the margins of a picture."""
 
-    @property
-    def right(self) -> int:
-        return self.width - RIGHT
+    def __init__(
+        self, size: tuple[int, int], margins: Sequence[int], steps: int, low: float, high: float
+    ) -> None:
+        self.left, self.right = margins[0], size[0] - margins[1]
+        self.top, self.base = margins[2], size[1] - margins[3]
+        self.steps, self.low, self.high = max(1, steps), low, high
 
-    def x(self, round_: float) -> float:
-        return round(LEFT + (self.right - LEFT) * round_ / max(1, self.rounds), 1)
+    def x(self, step: float) -> float:
+        return round(self.left + (self.right - self.left) * step / self.steps, 1)
 
-    def y(self, price: float) -> float:
-        share = (price - self.low) / (self.high - self.low)
-        return round(self.height - BOTTOM - (self.height - TOP - BOTTOM) * share, 1)
+    def y(self, value: float) -> float:
+        share = (value - self.low) / (self.high - self.low)
+        return round(self.base - (self.base - self.top) * share, 1)
 
 
 def offer_chart(
@@ -111,7 +109,7 @@ def offer_chart(
         return note(say("none"))
     prices += [*beside.asks, *beside.bids] if beside else []
     ticks = nice_ticks(min(0, *prices), max(prices))
-    scale = _Scale(ticks[0], max(ticks[-1], max(prices)), offers.rounds, *size)
+    scale = _Scale(size, MARGINS, offers.rounds, ticks[0], max(ticks[-1], *prices))
     rounds = range(0, offers.rounds + 1, max(1, (offers.rounds + 1) // 6))
     parts = _zopa(scale, *offers.zopa, say) if offers.zopa else Markup("")
     for agent, name, prices, start in (
@@ -120,9 +118,8 @@ def offer_chart(
     ):
         points = [(scale.x(start + i), scale.y(price)) for i, price in enumerate(prices)]
         if points:
-            # a mark lower than this leaves no room for a name between it and the rounds
-            lowest = size[1] - BOTTOM - 18
-            below = agent == "buyer" and points[0][1] < lowest
+            # a lower mark leaves no room for a name between it and the rounds
+            below = agent == "buyer" and points[0][1] < scale.base - 18
             parts += HTML.offers(agent, points, say(name), 17 if below else -8)
     deal = offers.deal
     if deal and deal.price is not None and deal.buyer == "buyer":
@@ -130,8 +127,8 @@ def offer_chart(
     levels = [(scale.y(tick), rupees(tick)) for tick in ticks if tick <= scale.high]
     columns = [(scale.x(number), number) for number in rounds]
     return HTML.chart(
-        size, LEFT, scale.right, summary(offers, say), levels, 8, say("round"), scale.height - 3,
-        parts, columns, scale.height - BOTTOM + 16,
+        size, scale.left, scale.right, summary(offers, say), levels, 8, say("round"), size[1] - 3,
+        parts, columns, scale.base + 16,
     )  # fmt: skip
 
 
@@ -144,7 +141,7 @@ def _zopa(scale: _Scale, seller: float, buyer: float, say: Say) -> Markup:
         for who, y in ((upper, middle - apart), (lower, middle + apart))
     ]
     kind = "zopa" if buyer > seller else "no-zopa"
-    return HTML.zopa(kind, LEFT, scale.right, top, max(1, bottom - top), limits)
+    return HTML.zopa(kind, scale.left, scale.right, top, max(1, bottom - top), limits)
 
 
 def summary(offers: Offers, say: Say = in_english) -> str:
@@ -185,8 +182,7 @@ def nice_ticks(low: float, high: float, count: int = 4) -> list[float]:
 
 # Lines that grow with a game ----------------------------------------------------------------------
 
-CURVE = (420, 170)  # width and height of the viewBox
-CURVE_LEFT, CURVE_RIGHT, CURVE_TOP, CURVE_BOTTOM = 44, 12, 12, 32
+CURVE, CURVE_MARGINS = (420, 170), (44, 12, 12, 32)  # likewise
 
 
 def curve(
@@ -206,22 +202,14 @@ def curve(
     values = [*span, *(value for line in lines.values() for value in line)]
     steps = max(length, *(len(line) - 1 for line in lines.values()), 1)
     ticks = nice_ticks(min(0.0, *values), max(0.0, *values, min(values) + 0.1), count=3)
-    low, high = ticks[0], ticks[-1]
-    right, base = CURVE[0] - CURVE_RIGHT, CURVE[1] - CURVE_BOTTOM
-
-    def x(step: float) -> float:
-        return round(CURVE_LEFT + (right - CURVE_LEFT) * step / steps, 1)
-
-    def y(value: float) -> float:
-        share = (value - low) / (high - low)
-        return round(base - (base - CURVE_TOP) * share, 1)
-
-    levels = [(y(tick), f"{tick:g}") for tick in ticks]
-    drawn = Markup("")
+    scale, drawn = _Scale(CURVE, CURVE_MARGINS, steps, ticks[0], ticks[-1]), Markup("")
     styled = zip(("buyer", "seller"), lines.items(), strict=False)
     for i, (style, (name, line)) in enumerate(styled):
-        points = [(x(step), y(value)) for step, value in enumerate(line)]
-        name_at = CURVE_LEFT + 8 + 150 * i, CURVE_TOP
+        points = [(scale.x(step), scale.y(value)) for step, value in enumerate(line)]
+        name_at = scale.left + 8 + 150 * i, scale.top
         drawn += HTML.line(style, points, name if len(lines) > 1 else "", name_at)
-    title = f"{x_name}s; {unit}"
-    return HTML.chart(CURVE, CURVE_LEFT, right, sentence, levels, 6, title, CURVE[1] - 8, drawn)
+    levels = [(scale.y(tick), f"{tick:g}") for tick in ticks]
+    return HTML.chart(
+        CURVE, scale.left, scale.right, sentence, levels, 6, f"{x_name}s; {unit}", CURVE[1] - 8,
+        drawn,
+    )  # fmt: skip

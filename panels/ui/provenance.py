@@ -51,6 +51,22 @@ def missing(error: ArtifactError) -> Markup:
     return empty(f"This cannot be shown: {error.fault}.", error.command)
 
 
+def made_or_missing(make: Callable[..., Markup], *given: Any) -> Markup:
+    """What `make` returns, or what makes the artifact that it lacks."""
+    try:
+        return make(*given)
+    except ArtifactError as error:
+        return missing(error)
+
+
+def lay_out_or_say(part: Callable[..., None], *given: Any) -> None:
+    """Lay out `part`, or what makes the artifact that it lacks."""
+    try:
+        part(*given)
+    except ArtifactError as error:
+        gr.HTML(missing(error))
+
+
 def side_by_side(
     what: str,
     figures: tuple[Sequence[float], Sequence[float]],

@@ -22,11 +22,6 @@ def _read(file: str) -> str:
     return (FOLDER / file).read_text(encoding="utf-8")
 
 
-def font_faces() -> str:
-    """The fonts of the page as rules of a stylesheet."""
-    return _read("fonts.css")
-
-
 def _palette_rules() -> str:
     """The palette as variables; and, on a dark page, figures that were drawn in light colours."""
     rules = []
@@ -53,8 +48,30 @@ def _face_rules() -> str:
     )
 
 
+# The letters in each file of a font: the rupee sign, U+20B9, is in the extended set of Latin.
+_LETTERS = {
+    "latin": "U+0000-00FF, U+0131, U+0152-0153, U+02BB-02BC, U+02C6, U+02DA, U+02DC, U+0304,"
+    " U+0308, U+0329, U+2000-206F, U+20AC, U+2122, U+2191, U+2193, U+2212, U+2215, U+FEFF, U+FFFD",
+    "latin-ext": "U+0100-02BA, U+02BD-02C5, U+02C7-02CC, U+02CE-02D7, U+02DD-02FF, U+0304, U+0308,"
+    " U+0329, U+1D00-1DBF, U+1E00-1E9F, U+1EF2-1EFF, U+2020, U+20A0-20AB, U+20AD-20C0, U+2113,"
+    " U+2C60-2C7F, U+A720-A7FF",
+    "devanagari": "U+0900-097F, U+1CD0-1CF9, U+200C-200D, U+25CC, U+A830-A839, U+A8E0-A8FF,"
+    " U+11B00-11B09",
+}
+_FONTS = {  # by family: its files, their letters and the greatest weight; served from FONTS
+    "Inter": ("inter", ("latin", "latin-ext"), 900),
+    "Noto Sans Devanagari": ("noto-sans-devanagari", ("devanagari",), 900),
+    "JetBrains Mono": ("jetbrains-mono", ("latin", "latin-ext"), 800),
+}
+FONT_FACES = "\n".join(
+    f"@font-face {{ font-family: '{family}'; font-style: normal; font-display: swap;"
+    f" font-weight: 100 {weight}; src: url('fonts/{file}-{letters}-wght-normal.woff2')"
+    f" format('woff2'); unicode-range: {_LETTERS[letters]}; }}"
+    for family, (file, sets, weight) in _FONTS.items()
+    for letters in sets
+)
 SCENE = _read("scene.css")  # of the Tour, which the first view shows before the page is drawn
-CSS = "\n".join((font_faces(), _palette_rules(), _face_rules(), _read("look.css"), SCENE))
+CSS = "\n".join((FONT_FACES, _palette_rules(), _face_rules(), _read("look.css"), SCENE))
 
 # The stylesheet goes into the head as it stands: Gradio rewrites what `launch(css=…)` is given, and
 # in doing so breaks `:is(a, b)`, media queries on the page itself and shorthands with variables.

@@ -184,15 +184,6 @@ def complete_entry(visit: PeopleVisit) -> Entry | None:
     return own_board().entry(visit.place.entry) if visit.is_last else None
 
 
-def show_mean(screen: PeopleScreen, visit: PeopleVisit) -> Updates:
-    """What a complete entry came to, beside the form, until Sauda has played; else nothing."""
-    page, translate = screen.page, visit.translate
-    if (entry := complete_entry(visit)) is None:
-        return {page.players: ""}
-    shown = HTML.person("last", note(_mean(entry, translate)))
-    return {page.head: shown, page.players: note(translate("daily_waits"))}
-
-
 def _mean(entry: Entry, translate: Translate) -> str:
     """The mean grade of an entry with its interval, and its place among people."""
     share, _, interval = with_interval(entry.grade, "z.0%").partition(" ")
@@ -294,7 +285,13 @@ def opened(screen: PeopleScreen, visit: PeopleVisit) -> Updates:
     except Unavailable as error:
         return screen.refuse(error, visit)
     except ValueError:  # the entry is complete, its time is over, or the token is none of ours
-        return screen.show(visit) | show_mean(screen, visit)
+        shown, page, entry = screen.show(visit), screen.page, complete_entry(visit)
+        if entry is None:
+            return shown | {page.players: ""}
+        return shown | {  # until Sauda has played
+            page.head: HTML.person("last", note(_mean(entry, visit.translate))),
+            page.players: note(visit.translate("daily_waits")),
+        }
     return screen.show(replace(visit, place=place, game=game))
 
 
@@ -363,13 +360,13 @@ def let_sauda_play(screen: PeopleScreen, visit: PeopleVisit) -> Updates:
 
 def play_pairs_in_background() -> None:
     """Let Sauda play the games of people's complete entries for as long as the page lives."""
-    threading.Thread(target=_play_pairs, daemon=True).start()
 
+    def play() -> None:
+        while True:
+            try:
+                play_pairs(own_board(), lambda seed: subtab.standing_of(seed).grade)
+            except Unavailable as error:
+                LOG.warning("Sauda played no game of people: %s", error)
+            time.sleep(PAUSE)
 
-def _play_pairs() -> None:
-    while True:
-        try:
-            play_pairs(own_board(), lambda seed: subtab.standing_of(seed).grade)
-        except Unavailable as error:
-            LOG.warning("Sauda played no game of people: %s", error)
-        time.sleep(PAUSE)
+    threading.Thread(target=play, daemon=True).start()

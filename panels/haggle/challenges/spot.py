@@ -48,7 +48,7 @@ from sauda.players import BASE, CONSTRAINED, PEOPLE, SERVED, player_spec
 from sauda.records.schemas.episodes import LEAST_MOVES, SPOT_FILE, SPOT_SEEDS
 from sauda.records.schemas.evaluation import BazaarRow
 from sauda.records.seeds import draw_seed
-from sauda.records.store import Artifact
+from sauda.records.store import Artifact, load
 from sauda.sessions import spot as session
 from sauda.sessions.bazaar import doubt
 from sauda.sessions.spot import EXCHANGES, Duel, Side
@@ -94,11 +94,7 @@ class SpotPage(SubTab):
         self.generation = gr.State(SessionGeneration(), time_to_live=HOUR)
         self.keep("spot-the-trained-one")  # the tally, {"right": …, "guessed": …}
         self.with_words += [self.recorded, self.live, self.ask, self.price]
-
-    @property
-    def of_duel(self) -> list[Any]:
-        """The components that show the duel or hold it."""
-        return [
+        self.of_duel = [  # the components that show the duel or hold it
             self.about, self.columns, self.price, self.problem, self.moves, self.verdict,
             self.tally, self.duel, self.kept,
         ]  # fmt: skip
@@ -152,10 +148,7 @@ def pairs_with(base: str, recorded: Artifact | None) -> Sequence[Pair]:
 
 def build(tab: gr.Tab, language: gr.Radio) -> None:
     """Lay out the part and wire it; `language` is the visitor's choice on another sub-tab."""
-    comparison, missing = load_or_say(COMPARISON)
-    if comparison is None:  # which stages there are stands there
-        gr.HTML(missing)
-        return
+    comparison = load(COMPARISON)  # which stages there are stands there
     rows, recorded = rows_by_policy(comparison, PEOPLE), load_or_say(SPOT_FILE)[0]
     pairs = pairs_with(find_untrained(rows), recorded)
     spot = Spot(SpotPage(bool(pairs)), rows, pairs)

@@ -10,7 +10,7 @@ import pytest
 from panels import frames
 from panels.measured import FILE, GAIN, LAB_FILE, rows_by_policy
 from panels.results import leaderboard, optimum
-from panels.results.leaderboard import Standing, measurements, references, show, verdict
+from panels.results.leaderboard import measurements, references, show, verdict
 from panels.results.question import section
 from panels.results.reproduce import SCRIPTED, draw_sample, play_row_again, rows_of
 from panels.results.training import TRAINING, stage_figure
@@ -21,7 +21,7 @@ from sauda.players import BAYESIAN, LISTENER, SERVED, buyer_name, policy_label
 from sauda.records.schemas.base import Interval
 from sauda.records.schemas.open_market import Exploits
 from sauda.records.store import load
-from sauda.serve.leaderboard import Entry, rules_of
+from sauda.serve.leaderboard import Entry, Standing, rules_of
 from sauda.serve.names import is_reserved
 from tests.support.entries import OPEN, entered, play_all
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import pytest
 
+from panels import frames
 from panels.measured import FILE, LAB_FILE
 from panels.results import optimum, training, winners
 from panels.results.question import Verdict
@@ -235,7 +236,7 @@ def test_the_figure_draws_the_best_of_each_kind_and_the_bound_of_a_task():
     names = {
         task: [getattr(row, "policy", row.label) for row in rows] for task, rows in shown.items()
     }
-    assert names[OPEN][0] == winners.BOUND
+    assert names[OPEN][0] == frames.BOUND
     assert sorted(names[OPEN][1:]) == sorted([SERVED, "smart"])
     assert names[RUSHED] == ["linear"]
     figure = winners.grades_figure(winners.entries_of(shown))

@@ -112,7 +112,7 @@ def test_a_run_costs_what_the_hub_rents_such_a_machine_for_and_says_when_that_wa
 def test_a_reply_that_is_no_move_is_quoted_short_and_escaped():
     games = duel.recorded()
     reply = "<img src=x onerror=alert(1)>" + "z" * 200
-    shown = str(duel.draw(*games[SERVED], BASE, games[BASE][0], [reply]))
+    shown = str(duel.draw(games[SERVED], BASE, (games[BASE][0], [reply])))
     assert "<img" not in shown
     assert "&lt;img" in shown
     assert "z" * 100 not in shown
