@@ -52,3 +52,25 @@ class Move(gr.EventData):
 def text_of(value: object) -> str:
     """`value` where it is a text, else ""."""
     return value if isinstance(value, str) else ""
+
+
+def demo() -> gr.Blocks:
+    """Three moves beside a field; each renames the first, and is told below."""
+    with gr.Blocks() as shown:
+        moves, made = gr.State(0), gr.Textbox(label="Made")
+        table = Moves(_row(0), elem_id="moves")
+
+        def make(move: Move, count: int) -> tuple[int, str, str]:
+            return count + 1, f"{move.id} {move.field('why')}".strip(), _row(count + 1)
+
+        table.click(make, moves, [moves, made, table])
+    return shown
+
+
+def _row(made: int) -> str:
+    why = pick_list("Why", [("no reason", ""), ("hurry", "haste")], "moves-why")
+    return button(f"Offer {100 + made}", f"offer:{100 + made}") + button("Walk", "walk") + why
+
+
+if __name__ == "__main__":
+    demo().launch()
