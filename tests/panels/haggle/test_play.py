@@ -549,17 +549,6 @@ def test_what_if_goes_back_in_the_reviewed_game_and_keeps_the_first(screen, buyi
         assert list(callbacks.go_back(screen, number, ended)) == [page.moves]
 
 
-def test_after_a_game_of_the_market_the_effect_of_the_words_is_told(screen):
-    def told(game) -> str:
-        return screen.show(Visit(game))[screen.page.side]
-
-    game = answer(start("bazaar/open-3", "firm", 5), Offer(300, "you thief"))
-    assert "What did my words change?" in told(answer(game, WalkAway()))
-    silent = answer(answer(start("bazaar/open-3", "firm", 5), Offer(300)), WalkAway())
-    for other in (game, silent):
-        assert "What did my words change?" not in told(other)
-
-
 @pytest.mark.parametrize("market", MARKETS)
 def test_a_game_of_every_market_is_shown_from_its_first_move_to_its_end(screen, market):
     game = start(market, "", 7)

@@ -23,7 +23,6 @@ from panels.haggle.conversation import (
     NoMove,
     chat_of,
     converse,
-    ending_of,
     play_text,
 )
 from panels.haggle.game_view import (
@@ -234,16 +233,6 @@ def test_a_button_is_another_one_once_its_move_is_asked_back():
     before, after = (quick_labels(each, IN_ENGLISH) for each in (game, asked))
     assert [label for label, _ in before] == [label for label, _ in after]
     assert not {move for _, move in before} & {move for _, move in after}
-
-
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_the_chat_ends_with_a_note_on_how_the_game_ended(language):
-    for seed in range(4):
-        game = bought_up(start("bazaar/open-3", "", seed))
-        over = game if game.over else answer(game, WalkAway())
-        note = contents(over, language=language)[-1]
-        assert ending_of(over, translator(language)) in note
-        assert note not in contents(back(over, 0), language=language)
 
 
 # What the other side says

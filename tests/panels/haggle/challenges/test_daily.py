@@ -112,14 +112,6 @@ def test_a_gain_can_be_shared_as_text_with_a_link_and_as_a_picture():
     assert card.of_query(asked) == card.of_query({"day": DAY.isoformat(), "won": won})
 
 
-def test_a_game_without_a_deal_is_told_and_can_be_shared_as_well(screen):
-    _, last = said(screen, opened(screen)[0])
-    shown = last[screen.page.result]
-    assert "won=none" in shown
-    assert "card.png?" in shown
-    assert 'class="sauda-coach"' in shown
-
-
 @pytest.mark.parametrize("language", [ENGLISH, HINDI])
 def test_coming_back_keeps_the_game_under_way(screen, language):
     moved, _ = said(screen, opened(screen)[0], "₹100")
