@@ -69,6 +69,15 @@ def test_packages_offered_in_turn_are_worth_the_same_to_the_buyer():
         assert len(offer.extras) == len(packages[turn.observation.round % 3])
 
 
+@pytest.mark.parametrize("task", ODD_TASKS)
+def test_words_that_a_seller_does_not_hear_as_an_act_change_nothing(task):
+    silent, orders = (
+        grades(task, odd_policies(task)[name].policy, range(50_000, 50_020))
+        for name in (SILENT, "tells the seller to accept")
+    )
+    assert (silent == orders).all()
+
+
 def test_training_stops_before_the_games_on_which_it_is_judged_and_reported():
     met = set()
     with pytest.raises(ValueError, match="games has too few training seeds"):
