@@ -120,19 +120,6 @@ def test_coming_back_keeps_the_game_under_way(screen, language):
         assert updates[screen.page.visit].game.play == moved.game.play
 
 
-def test_a_friends_game_waits_until_it_is_asked_for_and_never_tells_the_limit(screen):
-    visit, updates = opened(screen, moves=friends_code())
-    page, friend = screen.page, replay(DAY, friends_code())
-    bids = [rupees(price) for price in friend.play.state.table.bids]
-    assert "Play it yourself first" in updates[page.head]
-    assert not any(bid in texts(updates) for bid in bids)
-    watched = daily.watch(screen, visit)
-    assert all(bid in watched[page.head] for bid in bids)
-    assert "stay hidden" in watched[page.head]
-    assert sellers_limit() not in texts(watched)
-    assert not watched[page.visit].game.over
-
-
 @pytest.mark.parametrize(
     ("query", "kept"),
     [
