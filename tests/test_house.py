@@ -3,7 +3,6 @@ nothing heavy comes along; a function fits on a screen; tests reach for no priva
 """
 
 import ast
-import subprocess
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
@@ -14,6 +13,7 @@ import pytest
 
 from sauda.commands import COMMANDS
 from sauda.records.store import REPOSITORY as ROOT
+from tests.support.running import output_of
 
 LAYERS = ("benchmarks", "app", "panels", "sauda", "env")
 ROOMS = (  # layers, and what is in sauda; each may import those after it
@@ -174,10 +174,7 @@ ALL_COMMANDS = ", ".join(sorted({f"sauda.commands.{module}" for module, _ in COM
 )
 def test_nothing_comes_along_that_would_take_seconds(by, names):
     code = f"import {by}, sys; print(*sorted({names} & set(sys.modules)))"
-    run = subprocess.run(
-        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=120
-    )
-    assert (run.returncode, run.stdout.split()) == (0, []), run.stderr
+    assert output_of(sys.executable, "-c", code, cwd=ROOT, timeout=120).split() == []
 
 
 @pytest.mark.slow

@@ -1,11 +1,15 @@
 """Each tab and sub-tab has an address: Back, Forward, a link and the arrow keys lead there."""
 
 import re
+from concurrent.futures import ThreadPoolExecutor
+from uuid import uuid4
 
+import httpx
 import pytest
 from playwright.sync_api import expect
 
-from tests.support.page import DRAWN, holding, settle, show_tab
+from panels.site.gate import MOST_BYTES, SESSIONS_OF_ADDRESS
+from tests.support.page import DRAWN, box, bubbles, buying, holding, settle, show_tab
 
 
 def tab_of(page, title: str):
@@ -98,3 +102,34 @@ def test_without_scripts_the_page_says_what_it_needs(browser, server):
     expect(page.locator("noscript .sauda-needs")).to_be_visible()
     expect(page.locator("#sauda-first .sauda-loading")).to_be_hidden()
     context.close()
+
+
+# Calls that the server refuses
+
+
+ADDRESS = {"x-forwarded-for": "203.0.113.77"}  # no limit binds the machine's own visitors
+
+
+def test_a_refused_call_says_why_and_for_how_long_and_what_was_typed_stays(open_page):
+    page = buying(open_page)
+    page.set_extra_http_headers(ADDRESS)
+    refusal, typed = page.get_by_role("alert"), box(page)
+    before, large = bubbles(page), "₹50" + " " * MOST_BYTES
+    typed.evaluate("box => box.removeAttribute('maxlength')")
+    typed.fill(large)
+    typed.press("Enter")
+    expect(refusal).to_contain_text("KiB")
+    assert (bubbles(page), typed.input_value()) == (before, large)
+    refusal.get_by_role("button").click()
+    expect(refusal).to_have_count(0)
+    with (
+        httpx.Client(base_url=open_page.address, headers=ADDRESS, timeout=60) as client,
+        ThreadPoolExecutor() as flood,
+    ):
+        for _ in range(SESSIONS_OF_ADDRESS):
+            call = {"session_hash": uuid4().hex}
+            flood.submit(client.post, "/gradio_api/cancel", json=call)
+    page.reload()
+    expect(refusal).to_contain_text(re.compile(r"again in \d+ s"))
+    settle(page)
+    expect(refusal).to_have_count(1)  # for all calls of an opening

@@ -5,7 +5,6 @@ import io
 import json
 import re
 import shutil
-import subprocess
 import sys
 import zipfile
 
@@ -32,7 +31,7 @@ from tests.support.page import (
     unfold,
     violations,
 )
-from tests.support.running import run
+from tests.support.running import output_of, run
 
 STACK = "training-curves"  # id of the stack of panels
 
@@ -210,20 +209,13 @@ def test_the_snippets_of_the_page_run_as_printed(server, open_page, capsys):
         printed[program.elem_id] = shown.inner_text()
     exec(printed["api-client"], {})
     assert "'policy': 'expert'" in capsys.readouterr().out
-    assert '"policy": "expert"' in output_of("bash", printed["api-curl"])
+    assert '"policy": "expert"' in output_of("bash", "-c", printed["api-curl"], timeout=60)
     with page.expect_console_message() as logged:
         page.evaluate(f"async () => {{ {printed['api-javascript']} }}")
     assert logged.value.args[0].json_value()["policy"] == "expert"
     assert json.loads(printed["api-mcp"])["mcpServers"]["sauda"]["url"] in printed["api-agent"]
-    assert "'policy': 'you'" in output_of(sys.executable, printed["api-agent"])
+    assert "'policy': 'you'" in output_of(sys.executable, "-c", printed["api-agent"], timeout=60)
     open_page.assert_no_trouble()
-
-
-def output_of(interpreter: str, program: str) -> str:
-    """What a program prints that ends without a fault."""
-    done = subprocess.run([interpreter, "-c", program], capture_output=True, text=True, timeout=60)
-    assert done.returncode == 0, done.stderr
-    return done.stdout
 
 
 def test_broken_and_missing_artifacts_show_their_command_and_spare_the_other_tabs(

@@ -109,8 +109,18 @@ def test_a_move_after_the_end_is_refused(played: Task):
             move(played, over, action)
 
 
+@pytest.mark.parametrize("task_name", ["bazaar/open-3", "classic/single_deal", "bazaar/sell"])
+def test_nobody_takes_a_price_beyond_the_own_budget(task_name):
+    task = TASKS[task_name]
+    state = advance(task, {"seller": always(Offer(60))}, begin(task, 1)).state
+    poor = {**state.private["buyer"], "reservation": 59, "purse": 59}
+    with pytest.raises(IllegalAction, match="the budget is ₹59, and ₹60 is more"):
+        task.env.step(replace(state, private={**state.private, "buyer": poor}), Accept())
+
+
 @every_arena_task
 def test_a_market_ends_within_its_rounds_and_everyone_settles(played: Task):
+
     for name, game in games(played):
         market = game.final.market
         assert played.env.to_act(game.final) is None, name

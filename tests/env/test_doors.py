@@ -30,8 +30,8 @@ from sauda.serve import leaderboard
 from sauda.serve.observations import bazaar_view
 from sauda.sessions.review import oracle
 from tests.support.endpoint import server
+from tests.support.entries import wire_actions
 from tests.support.running import unavailable
-from tests.support.served_games import wire_actions
 from tests.support.site import Site, served_page, toy_models, without_tabs
 
 pytestmark = [pytest.mark.nightly, pytest.mark.model]
@@ -39,7 +39,7 @@ pytestmark = [pytest.mark.nightly, pytest.mark.model]
 PAGE = (ROOT / "docs" / "hubs.md").read_text(encoding="utf-8")
 OPEN, SEEDS = "bazaar/open-3", range(50_000, 50_008)
 TWICE = range(SEEDS.start, SEEDS.start + 2 * len(SEEDS))  # for evaluate and Inspect
-LOADS_WITHIN, PATIENCE = 300.0, 3600.0  # seconds
+PATIENCE = 3600.0  # seconds
 
 
 def snippet(language: str, word: str) -> str:

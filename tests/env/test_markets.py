@@ -30,7 +30,7 @@ from env import (
 from sauda.policies import SLOW, SLOW_PACKAGES
 from sauda.policies.listener import Informed, believe, is_deaf, solve
 from sauda.records.seeds import deal_at
-from tests.support.market_games import bids
+from tests.support.bazaar_games import bids
 
 OPEN, MUTE, PEOPLE = map(get_task, ("bazaar/open-3", "bazaar/mute-3", "bazaar/people"))
 PACKAGE, MUTE_PACKAGE = map(get_task, ("bazaar/package", "bazaar/package-mute"))
@@ -148,14 +148,6 @@ def test_odd_words_are_answered_in_bounded_time_as_the_plain_line_of_their_act_i
 def test_who_bids_prices_alone_plays_the_market_without_extras(seed, shares):
     plain, packed = (bids(task, seed, shares).final.table for task in (MUTE, MUTE_PACKAGE))
     assert (plain.asks, plain.past) == (packed.asks, packed.past)
-
-
-def test_so_many_rises_soften_a_seller_and_no_more():
-    s = deal_at(OPEN, 1).seller["stance"]
-    rising = [500, 500, 600, 605, 700, 650]
-    assert [market.rises_in(rising[:n], 1000) for n in range(7)] == [0, 0, 0, 1, 1, 2, 2]
-    least = [market.threshold(s, market.softness(rises), s.opening, 0.0) for rises in (0, 2, 4, 9)]
-    assert least[0] > least[1] > least[2] == least[3]
 
 
 def test_rises_soften_people_and_a_repeated_bid_only_tries_their_patience():

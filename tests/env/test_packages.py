@@ -24,9 +24,6 @@ from env import (
     shares,
 )
 from sauda.games.bazaar_words import from_json, in_words, to_json
-from sauda.players import planners_of
-from sauda.players import scripts_of as policies
-from sauda.policies import SLOW_PACKAGES
 from sauda.policies.packages import (
     SAMPLE,
     Packager,
@@ -37,7 +34,7 @@ from sauda.policies.packages import (
 )
 from sauda.records.seeds import deal_at
 from sauda.serve import game as served
-from tests.support.market_games import bids
+from tests.support.bazaar_games import bids
 
 PACKAGE, MUTE = get_task("bazaar/package"), get_task("bazaar/package-mute")
 SEEDS = st.integers(0, 10**6)
@@ -64,23 +61,6 @@ def test_a_deal_earns_the_buyers_share_of_what_there_is_to_share(seed, prices, p
             expected = max(-1.0, gain / instance.item.list_price)
     assert PACKAGE.grade(final) == pytest.approx(expected)
     assert -1 <= PACKAGE.grade(final) <= 1
-
-
-def test_costs_and_values_are_light_or_heavy_and_independent():
-    deals = [deal_at(PACKAGE, seed) for seed in range(300)]
-    part = {
-        side: np.array([
-            [getattr(deal, side)[name][extra] / deal.item.list_price for extra in EXTRAS]
-            for deal in deals
-        ]).ravel()
-        for side, name in (("seller", "costs"), ("buyer", "values"))
-    }  # fmt: skip
-    for side, (low, high) in (("seller", market.HEAVY_COST), ("buyer", market.HEAVY_VALUE)):
-        heavy = part[side] > 0.1
-        assert 0.45 < heavy.mean() < 0.55
-        assert part[side][~heavy].max() < 0.06
-        assert low - 0.01 < part[side][heavy].min() < part[side].max() < high + 0.01
-    assert abs(np.corrcoef(part["seller"] > 0.1, part["buyer"] > 0.1)[0, 1]) < 0.12
 
 
 # Words
@@ -225,13 +205,6 @@ def test_a_program_sends_extras_and_sees_its_values():
 
 
 # The planner
-
-
-def test_the_policies_of_the_task_know_its_extras():
-    assert planners_of(PACKAGE) is SLOW_PACKAGES
-    assert "leave" in policies(PACKAGE)
-    for policy in (*SLOW_PACKAGES.values(), *policies(PACKAGE).values()):
-        assert rollout(PACKAGE, policy, 2).end is not EndReason.FORFEIT
 
 
 def test_what_is_said_moves_the_belief_as_far_as_it_is_believed():

@@ -1,6 +1,8 @@
-"""Positions of a bazaar game with round numbers, for the tests of players."""
+"""Positions and games of the bazaar with round numbers, for the tests of players and sellers."""
 
-from env import Item, Move, Observation, Offer, Table
+from collections.abc import Sequence
+
+from env import Episode, Item, Move, Observation, Offer, Table, Task, rollout
 
 
 def seen(
@@ -26,3 +28,26 @@ def seen(
     table = Table(item, rounds=8, deals=1, decimals=0, round=len(bids), asks=asks, bids=bids,
                   moves=tuple(moves))  # fmt: skip
     return Observation(agent, table, {"reservation": reservation * scale, **own})
+
+
+def bids(
+    task: Task,
+    seed: int,
+    shares: Sequence[float],
+    words: Sequence[str] = ("",),
+    packages: Sequence[frozenset[str]] = (frozenset(),),
+    overbids: bool = False,
+) -> Episode:
+    """The game of a buyer that bids these shares of the opening ask, with these words, over again.
+
+    Within its purse, and below the ask unless it `overbids`.
+    """
+
+    def policy(obs, rng):
+        number = obs.round
+        most = obs.own["purse"] if overbids else min(obs.own["purse"], obs.ask - 1)
+        price = max(1, min(round(shares[number % len(shares)] * obs.opening_ask), most))
+        package = packages[number % len(packages)] if obs.table.extras else frozenset()
+        return Offer(price, words[number % len(words)], package)
+
+    return rollout(task, policy, seed)

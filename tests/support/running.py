@@ -1,10 +1,11 @@
-"""How tests run: what a machine may lack, how many cases are tried, and coroutines to their end."""
+"""How tests run: what a machine may lack, how many cases are tried, commands and coroutines."""
 
 import asyncio
 import os
+import subprocess
 from collections.abc import Coroutine
 from concurrent.futures import ThreadPoolExecutor
-from typing import NoReturn, TypeVar
+from typing import Any, NoReturn, TypeVar
 
 import pytest
 from hypothesis import settings
@@ -20,6 +21,13 @@ def unavailable(reason: str) -> NoReturn:
     if os.environ.get("CI") == "true":
         pytest.fail(reason)
     pytest.skip(reason)
+
+
+def output_of(*command: object, **options: Any) -> str:
+    """What a command prints; it fails the test where it ends with a fault."""
+    done = subprocess.run(command, capture_output=True, text=True, check=False, **options)
+    assert done.returncode == 0, f"{command}\n{done.stdout}\n{done.stderr}"
+    return done.stdout
 
 
 def run(coroutine: Coroutine[None, None, Result]) -> Result:

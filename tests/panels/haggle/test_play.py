@@ -7,7 +7,6 @@ import pytest
 
 from env import Accept, Offer, WalkAway, begin, get_task
 from panels.haggle import callbacks
-from panels.haggle.ending import advice
 from panels.haggle.game_view import IN_ENGLISH, open_moves
 from panels.haggle.opponents import (
     ANY_ITEM,
@@ -169,22 +168,6 @@ def test_a_rematch_on_the_card_is_against_another_opponent_on_the_same_seed(scre
     again = pick("linear")
     assert (again[page.visit].game.opponent, again[page.visit].game.play.seed) == ("linear", 3)
     assert "haggle-card" not in again[page.after]
-
-
-@pytest.mark.parametrize(
-    ("moves", "coach"),
-    [
-        ([WalkAway()], "Taking ₹60 would have won you ₹40."),
-        ([Accept()], "Bid before you accept: the seller’s limit was ₹30, ₹30 lower."),
-        ([Offer(20), Accept()], "Raise more slowly from ₹20: the seller’s limit was ₹30"),
-        ([Offer(40), Accept()], "Open below ₹30: your first bid of ₹40 left"),
-    ],
-)
-def test_the_card_says_in_rupees_what_to_do_better(moves, coach):
-    game = start("classic/single_deal", "", 5)
-    for move in moves:
-        game = game if game.over else answer(game, move)
-    assert coach in advice(game, IN_ENGLISH)
 
 
 def test_the_card_leads_to_a_new_game_in_the_other_seat(screen):
@@ -547,17 +530,6 @@ def test_what_if_goes_back_in_the_reviewed_game_and_keeps_the_first(screen, buyi
     assert review_after(screen, branched[page.visit]) == [""]
     for number in (None, 5, "0"):
         assert list(callbacks.go_back(screen, number, ended)) == [page.moves]
-
-
-def test_after_a_game_of_the_market_the_effect_of_the_words_is_told(screen):
-    def told(game) -> str:
-        return screen.show(Visit(game))[screen.page.side]
-
-    game = answer(start("bazaar/open-3", "firm", 5), Offer(300, "you thief"))
-    assert "What did my words change?" in told(answer(game, WalkAway()))
-    silent = answer(answer(start("bazaar/open-3", "firm", 5), Offer(300)), WalkAway())
-    for other in (game, silent):
-        assert "What did my words change?" not in told(other)
 
 
 @pytest.mark.parametrize("market", MARKETS)

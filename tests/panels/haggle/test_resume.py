@@ -177,9 +177,9 @@ def test_beside_the_opponent_stands_no_figure_of_another_game():
             assert "%" not in shown
 
 
-@pytest.mark.parametrize("choice", [(BUY, "bazaar/open-3", ANY_SELLER)], ids=str)
-def test_a_hidden_opponent_is_named_at_the_end_alone_and_a_link_leads_to_it(choice):
-    game = new_game(*choice)
+def test_a_hidden_opponent_is_named_at_the_end_alone_and_a_link_leads_to_it():
+    game = new_game(BUY, "bazaar/open-3", ANY_SELLER)
+
     name = opponent_name(game.opponent, IN_ENGLISH)
     shown = str(opponent_badge(game, Model(), IN_ENGLISH))
     assert name not in shown

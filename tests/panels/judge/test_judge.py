@@ -49,12 +49,6 @@ def test_an_untrue_claim_shows_its_cost_and_the_true_figures_of_the_own_jobs_alo
     assert "h in all" not in judge.reasons(other, verdict, played.state, {})
 
 
-def test_the_first_round_has_no_total_to_compare_with(judged):
-    game = judged.data.shown[0]
-    assert "this round: its total is" in judge.trend(game, 0)
-    assert "of 2 rounds so far; its total went from" in judge.trend(game, 1)
-
-
 def test_a_judged_pitch_tells_nothing_of_another_labs_papers(judged):
     seed = judged.data.shown[0].seed
     for index in (0, 7, 15):

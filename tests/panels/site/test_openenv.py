@@ -10,7 +10,6 @@ import logging
 import math
 import os
 import re
-import subprocess
 import sys
 import time
 from collections import Counter
@@ -43,9 +42,8 @@ from sauda.serve.leaderboard import GAMES as GAMES_OF_AN_ENTRY
 from sauda.serve.leaderboard import own_board, rules_of
 from sauda.serve.limits import Limiter
 from sauda.serve.openenv import SocketLimits
-from tests.support.entries import played_on
-from tests.support.running import run, unavailable
-from tests.support.served_games import played, wire_actions
+from tests.support.entries import played, played_on, wire_actions
+from tests.support.running import output_of, run, unavailable
 from tests.support.site import PATIENCE, Site
 
 pytestmark = pytest.mark.slow
@@ -101,16 +99,10 @@ def test_the_former_client_openenv_core_plays_a_whole_episode(site):
         unavailable(f"openenv-core 0.3.0 is not in {FORMER_CLIENT}; `make` installs it there")
     episodes = [played(task_name, 7) for task_name in GAMES]
     games = {episode.task: list(wire_actions(episode)) for episode in episodes}
-    done = subprocess.run(
-        [sys.executable, "-c", PLAY],
-        input=json.dumps([site.address, 7, games]),
-        env=os.environ | {"PYTHONPATH": str(FORMER_CLIENT)},
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE,
-    )
-    assert done.returncode == 0, done.stderr
-    file, version, told = json.loads(done.stdout)
+    environment = os.environ | {"PYTHONPATH": str(FORMER_CLIENT)}
+    played_games = json.dumps([site.address, 7, games])
+    shown = output_of(sys.executable, "-c", PLAY, input=played_games, env=environment)
+    file, version, told = json.loads(shown)
     assert (Path(file).is_relative_to(FORMER_CLIENT), version) == (True, "0.3.0")
     assert told == [
         [True, TASKS[episode.task].grade(episode.final), len(games[episode.task])]
@@ -154,13 +146,6 @@ def test_the_manifest_declares_what_is_served_and_the_task_routes_list_it(site):
     assert reset["observation"]["task"] == task["task"]
     assert tasks_of(site, "num_tasks", split="test").status_code == 422
     assert tasks_of(site, "task", split="train", index=10**9).status_code == 400
-
-
-def test_the_client_of_the_documentation_runs_as_it_stands(site, capsys):
-    text = (ROOT.parent / "docs" / "openenv.md").read_text(encoding="utf-8")
-    code, *_ = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
-    exec(code.replace("http://127.0.0.1:7860", site.address), {})
-    assert "'end': 'walkaway'" in capsys.readouterr().out
 
 
 # Plain HTTP

@@ -10,7 +10,6 @@ from urllib.parse import urlencode
 import numpy as np
 import pytest
 
-from panels.frames import Table
 from panels.training import roles, tab
 from panels.training.curves import (
     EVALUATION,
@@ -31,7 +30,6 @@ from sauda.records.schemas.base import Interval, Row
 from sauda.records.store import Artifact, load, validate
 from tests.support.golden import assert_golden, plain
 from tests.support.measured import changed
-from tests.support.roles import role_run
 
 
 def step(number: int, **fields: Any) -> dict[str, Any]:
@@ -168,15 +166,6 @@ def test_runs_laid_over_each_other_hold_the_metric_and_share_its_scale():
 
 
 # Roles
-
-
-def test_a_reply_in_the_other_role_is_marked():
-    runs = {"roles-buyer": role_run("roles-buyer")}
-    shown = Table("replies", roles.replies_of(runs)).frame
-    assert sorted(shown["plays the"]) == ["buyer", "seller, off role"]
-    assert set(shown["run"]) == {"buyer"}
-    assert any("<b>₹1,500" in text for text in shown["said"])
-    assert roles.check_line(runs).endswith("buyer 100% of 1, off role 0% of 1.")
 
 
 def test_a_sentence_per_seat_compares_specialist_generalist_and_base():

@@ -1,4 +1,4 @@
-"""Prices and small talk as people type them: what is read, how fast, what a visitor is told."""
+"""Prices and talk as people type them: what is read in both seats, how fast, what is answered."""
 
 import re
 from contextlib import suppress
@@ -15,13 +15,14 @@ from env.language import money, numerals
 from env.language.money import HIGHEST_PRICE, find_price, price, prices, without_code
 from sauda.language import phrases, stances, tells
 from sauda.language.acts import Context, parse_act
+from sauda.language.heard import Heard, extras_in
 from sauda.language.lines import ANSWERS
 from sauda.language.phrases import language_of
 from sauda.language.small_talk import answer_to, kind_of_talk, read_closing, slip, small_talk
 from sauda.language.stances import read_stances
 from sauda.sessions.bazaar import start
 from tests.support.arena_games import market
-from tests.support.cases import each
+from tests.support.cases import each, rows
 
 LAMP = Item("brass oil lamp", "Handicrafts and decor", "like_new", 900)
 OPENED = Table(LAMP, 8, 1, 0, asks=(950.0,), bids=(300.0,))
@@ -200,3 +201,41 @@ def test_a_reader_takes_linear_time(name):
         read = READERS[name]
         ratios = (seconds(read, long) / seconds(read, short) for _ in range(3))
         assert any(ratio <= MOST for ratio in ratios), (name, unit)  # where the machine is busy
+
+
+# The one reading of a text, in both seats
+
+
+SEEN = Table(LAMP, 8, 1, 0, asks=(950.0, 800.0), bids=(300.0,), extras=("delivery", "warranty"))
+
+
+@pytest.mark.parametrize("row", rows("heard.csv"), ids=lambda row: row["text"])
+def test_a_text_is_a_price_or_a_closing_or_talk(row):
+    heard = Heard(row["text"], SEEN, row["hearer"])
+    assert heard.price == (float(row["price"]) if row["price"] else None)
+    assert (heard.closing, heard.act) == (row["closing"], row["act"])
+    assert heard.price is not None or heard.talk
+
+
+def test_a_price_by_another_one_takes_none_that_stands():
+    heard = Heard("10 % off and it is a deal", SEEN, "seller")
+    assert heard.relative.price(SEEN, "buyer") == 720
+    assert heard.price is None
+    assert heard.closing == ""
+
+
+def test_extras_belong_to_tables_that_have_them():
+    text = "600 with delivery. What does a warranty cost you?"
+    assert Heard(text, SEEN, "seller").extras() == {"delivery"}
+    assert Heard(text, SEEN._replace(extras=()), "seller").extras() == set()
+    assert Heard("Is the warranty expensive for you?", SEEN, "seller").asks_cost
+
+
+def test_the_language_is_that_of_the_words():
+    languages = [Heard(text, SEEN, "seller").language for text in ("450", "teen sau do", "fine")]
+    assert languages == ["", "hinglish", "en"]
+
+
+@pytest.mark.parametrize("row", rows("extras.csv"), ids=lambda row: row["text"])
+def test_a_bid_asks_for_what_it_names_and_else_for_what_the_last_one_held(row):
+    assert extras_in(row["text"], tuple(row["held"].split())) == set(row["extras"].split())

@@ -1,7 +1,6 @@
 """Weights, adapters, precisions and decoding; a random Llama of two layers and the small model."""
 
 import math
-import subprocess
 import sys
 from collections import Counter
 from itertools import pairwise
@@ -42,6 +41,7 @@ from sauda.llm.turn import PlayerSpec
 from sauda.policies.bazaar import linear
 from sauda.records.store import REPOSITORY
 from tests.support.models import tiny_network
+from tests.support.running import output_of
 
 # Decoding -----------------------------------------------------------------------------------------
 
@@ -342,7 +342,4 @@ def test_an_adapter_is_merged_and_changes_what_is_said(tmp_path):
 def test_the_service_of_a_page_brings_no_torch_before_a_model_is_loaded():
     code = "import sys; from sauda.llm import backends; backends.own_service()"
     code += "; print('torch' in sys.modules)"
-    run = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, cwd=REPOSITORY
-    )
-    assert run.stdout.split() == ["False"], run.stderr
+    assert output_of(sys.executable, "-c", code, cwd=REPOSITORY).split() == ["False"]

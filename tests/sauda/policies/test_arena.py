@@ -30,22 +30,7 @@ def figures(policy_name: str, task_name: str) -> np.ndarray:
     return played(LABS[policy_name], task_name)
 
 
-def clearly_above(one: np.ndarray, other: np.ndarray) -> bool:
-    """Whether the paired differences are above 0 by more than two standard errors."""
-    differences = one - other
-    return differences.mean() > 2 * differences.std() / len(differences) ** 0.5
-
-
 every_task = pytest.mark.parametrize("name", ARENA_TASKS)
-
-
-@pytest.mark.nightly
-@every_task
-def test_the_broker_beats_the_published_expert_chance_and_waiting(name: str):
-    broker = figures("broker", name)
-    for weaker in ("rule_based_expert", "greedy_hoarder", "random", "naive_plea", "wait"):
-        for column in (0, 1):
-            assert clearly_above(broker[:, column], figures(weaker, name)[:, column])
 
 
 @pytest.mark.nightly
@@ -123,7 +108,8 @@ EXPLOITS = {
 def test_no_exploit_pays_as_well_as_honest_planning(exploit: str, name: str):
     cheat, broker = played(EXPLOITS[exploit], name, range(40)), figures("broker", name)[:40]
     for column in (0, 1):
-        assert clearly_above(broker[:, column], cheat[:, column])
+        above = broker[:, column] - cheat[:, column]
+        assert above.mean() > 2 * above.std() / len(above) ** 0.5  # two standard errors
 
 
 def test_the_gains_from_trade_in_a_market_that_fits_in_the_head():

@@ -1,11 +1,14 @@
-"""The bazaar's scripts: by hand numbers, tuned ones, the planner and the oracle beside it."""
+"""The bazaar's scripts: by hand numbers, tuned ones, the planner and the oracle beside it; all play
+their first recorded games as they did then.
+"""
 
 from dataclasses import fields
 
 import numpy as np
 import pytest
 
-from env import begin, ear, get_task, rollout, zopa_width
+from env import TASKS, begin, ear, get_task, rollout, zopa_width
+from sauda.played import Cell, cells, replay_row
 from sauda.players import scripts_of
 from sauda.policies import BUYERS, SLOW
 from sauda.policies.bazaar import leave
@@ -13,6 +16,7 @@ from sauda.policies.listener import at_opening, believe
 from sauda.policies.ruled import Ruled
 from sauda.policies.tuned import at, load_best
 from sauda.records.seeds import deal_at
+from sauda.records.store import load
 
 OPEN = "bazaar/open-3"
 MARKET = get_task(OPEN)
@@ -72,3 +76,37 @@ def test_bids_only_rise_and_nothing_is_said_twice():
         said = [ear.act_in(m.action.message)[0] for m in table.moves if m.agent == "buyer"]
         said = [act for act in said if act]
         assert len(said) == len(set(said))
+
+
+# Scripts, planners and wrappers play their first recorded games as they did then
+
+
+GAMES = {"classic": 3, "market": 3, "arena": 1}  # per row
+
+
+@pytest.mark.parametrize("family", GAMES)
+def test_scripts_play_as_recorded(family):
+    artifact = load(f"evaluation/{family}-holdout.json")
+    samples = {
+        cell: replay_row(artifact, cell, GAMES[family])
+        for cell in cells(artifact)
+        if cell.task in TASKS and not cell.policy.startswith(("belief", "oracle"))
+    }
+    assert samples
+    assert [cell for cell, one in samples.items() if one.replayed != one.recorded] == []
+
+
+@pytest.mark.parametrize(
+    ("player", "task"),
+    [
+        ("bayesian", "bazaar/mute-3"),
+        ("listener", "bazaar/open-3"),
+        ("listener", "bazaar/package"),
+        ("tuned", "bazaar/people"),
+        ("null+steering", "bazaar/people"),
+        ("null+honest", "bazaar/people"),
+    ],
+)
+def test_planners_and_wrappers_play_as_recorded(player, task):
+    one = replay_row(load("evaluation/model-comparison.json"), Cell(task, player), 4)
+    assert one.replayed == one.recorded

@@ -1,4 +1,4 @@
-"""Artifacts are read strictly and written whole, every file is registered; fingerprints; seeds."""
+"""Artifacts are read strictly and written whole, each of its kind; rows; fingerprints; seeds."""
 
 import json
 import re
@@ -19,6 +19,7 @@ from env import Accept, IllegalAction, Offer, Task, ear, fingerprint, get_task
 from env.fingerprint import of_opponents, of_policy, of_rules
 from sauda.policies import BUYERS
 from sauda.records.kinds import FILES, KINDS, ArtifactError, entry
+from sauda.records.schemas.base import Record, Row, Rows
 from sauda.records.seeds import (
     EXACT,
     LEADERBOARD,
@@ -48,13 +49,6 @@ NOTHING = {"machine": {}, "figures": [], "left_out": []}
 WHOLE = {"kind": "bench/3", "origin": "measured", "made": {}, "config": {}, "data": NOTHING}
 
 
-def put(root: Path, content: object) -> Path:
-    """`content` as the file FILE under `root`; a string is written as it is."""
-    path = root / FILE
-    path.write_text(content if isinstance(content, str) else json.dumps(content), encoding="utf-8")
-    return path
-
-
 def test_a_missing_file_is_refused_with_the_command_that_makes_it(tmp_path):
     with pytest.raises(ArtifactError) as refused:
         load(FILE, tmp_path)
@@ -79,7 +73,9 @@ def test_a_missing_file_is_refused_with_the_command_that_makes_it(tmp_path):
     ],
 )
 def test_a_file_that_is_not_what_its_reader_expects_is_refused(tmp_path, content, fault):
-    put(tmp_path, content)
+    text = content if isinstance(content, str) else json.dumps(content)
+    (tmp_path / FILE).write_text(text, encoding="utf-8")
+
     with pytest.raises(ArtifactError, match=re.escape(fault)):
         load(FILE, tmp_path)
 
@@ -278,3 +274,46 @@ def test_a_recorded_command_names_no_folder_of_the_machine(monkeypatch):
     monkeypatch.setattr(sys, "argv", given)
     command = provenance()["command"]
     assert command == "python -m sauda likeness --data lines.json --out of/ours.json"
+
+
+# Rows of tables
+
+
+GRADE = {"mean": 0.5, "low": 0.4, "high": 0.6}
+ROW = {"policy": "wait", "grade": GRADE, "n": 3}
+
+
+class Held(Row):
+    """A row with a table of its own."""
+
+    parts: Rows
+
+
+class Tables(Record):
+    """Two tables."""
+
+    rows: Rows
+    held: list[Held]
+
+
+def test_a_row_has_its_figures_as_attributes_and_is_written_as_it_was_read():
+    data = {"rows": [ROW, ROW | {"grade": None}], "held": [{"n": 1, "parts": [ROW], "why": "best"}]}
+    read = Tables.model_validate(data)
+    assert (read.rows[0].grade.low, read.rows[1].grade, read.held[0].parts[0].n) == (0.4, None, 3)
+    assert repr(read.as_json()) == repr(data)
+
+
+@pytest.mark.parametrize(
+    ("damaged", "fault"),
+    [
+        ({"n": "3"}, "several types: n"),
+        ({"more": 1}, "row 1 and the first differ in the fields more"),
+        ({"grade": {"mean": 0.5, "low": 0.4}}, "several types: grade"),
+        ({"grade": GRADE | {"low": "0.4"}}, "several types: grade"),
+    ],
+)
+def test_a_row_unlike_the_others_is_refused(damaged, fault):
+    with pytest.raises(ValueError, match=fault):
+        Tables.model_validate({"rows": [ROW, ROW | damaged], "held": []})
+    with pytest.raises(ValueError, match="differ in the fields n"):
+        Tables.model_validate({"rows": [ROW, {"policy": "wait", "grade": GRADE}], "held": []})

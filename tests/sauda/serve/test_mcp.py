@@ -46,7 +46,7 @@ def at_one_seed(monkeypatch):
 
 @every_task
 def test_a_review_waits_for_the_end_and_then_tells_the_game(agent, task_name):
-    game = agent.begin(task_name)
+    game = begun = agent.begin(task_name)
     with pytest.raises(Refused, match="still runs"):
         agent.play("review_game")
     while not game["over"]:
@@ -56,6 +56,10 @@ def test_a_review_waits_for_the_end_and_then_tells_the_game(agent, task_name):
     assert review["transcript"]["seed"] == review["outcome"]["seed"]
     deals = 0 if task_name in ARENA_TASKS else game["bazaar"]["deals"]
     assert len(review["limits"]) == deals
+    for limits in review["limits"][:1]:
+        assert limits[game["seat"]] == begun["bazaar"]["own"]["reservation"]
+    if task_name in ("bazaar/open-3", "bazaar/sell"):  # of the sale none is known
+        assert (review["oracle"] is None) == (task_name == "bazaar/sell")
     json.dumps(review, allow_nan=False)
 
 

@@ -1,4 +1,4 @@
-"""Language models behind OpenAI's protocol: replies whole and streamed, and what is refused."""
+"""Language models behind OpenAI's protocol, and those that play an entry by prompts and replies."""
 
 import json
 from collections.abc import Iterator
@@ -8,13 +8,19 @@ from fastapi.testclient import TestClient
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from env import TASKS, advance, begin, prompt_of
+from env import TASKS, advance, begin, prompt_of, rollout
+from sauda.games import game_of
 from sauda.llm.backends import Endpoint, serve_in_threads
 from sauda.llm.engine import Decoder, Sampling
 from sauda.llm.model import Model
 from sauda.llm.server import Begin, Broken, Failed, Load, Piece, Ready, ReplyService
+from sauda.llm.turn import LLMPolicy, PromptSeat
 from sauda.llm.types import Reply
+from sauda.serve.chats import TRIES, Turn, play_reply, take_turn, typical_entry
+from sauda.serve.game import WORST, start
+from sauda.serve.leaderboard import RANKED, entry_faults, record_of, rules_of
 from sauda.serve.models import MOST_BYTES, MOST_CHARACTERS, Chat, models_app
+from tests.support.entries import OPEN, entered
 from tests.support.models import tiny_network
 
 ROUTE = "/v1/chat/completions"
@@ -94,15 +100,9 @@ def test_a_reply_under_a_games_schema_is_a_legal_move_of_it(toy):
         obs = task.env.observe(play.state, task.learner)
         prompt = prompt_of(task)
         form = {"name": "move", "schema": prompt.schema(obs), "strict": True}
-        reply = toy.post(
-            ROUTE,
-            json=ASKED
-            | {
-                "messages": prompt.render(obs),
-                "max_tokens": 200,
-                "response_format": {"type": "json_schema", "json_schema": form},
-            },
-        ).json()
+        asked = {"messages": prompt.render(obs), "max_tokens": 200}
+        asked["response_format"] = {"type": "json_schema", "json_schema": form}
+        reply = toy.post(ROUTE, json=ASKED | asked).json()
         task.env.step(play.state, prompt.parse(reply["choices"][0]["message"]["content"], obs))
 
 
@@ -115,11 +115,9 @@ def test_a_chat_is_sampled_as_it_asks_and_otherwise_as_the_recorded_games_were(i
         assert ask(instant, **options).status_code == 200
         *_, last = (o for o in instant.service.engine.orders if isinstance(o, Begin))
         sampling = last.request.sampling
-        assert (sampling.temperature, sampling.median, sampling.max_new_tokens) == (
-            temperature,
-            median,
-            tokens,
-        )
+        drawn = (sampling.temperature, sampling.median, sampling.max_new_tokens)
+        assert drawn == (temperature, median, tokens)
+
         assert last.request.seed == options.get("seed", 0)
     assert ask(instant, "long").json()["choices"][0]["finish_reason"] == "length"
 
@@ -203,3 +201,89 @@ def test_no_body_is_answered_with_an_error_of_ours(instant, body, is_chat):
 @given(st.binary())
 def test_no_bytes_are_answered_with_an_error_of_ours(instant, body):
     assert instant.post(ROUTE, content=body).status_code == 400
+
+
+# Entries that a language model plays by prompts and replies
+
+
+REPLIES = {"bazaar": 'My move is {"offer": 45}, I think.', "arena": '{"wait": true}'}
+NO_MOVE = "I would rather talk about the weather."
+
+
+def play(token: str, reply: str) -> list[Turn]:
+    """All turns of an entry whose model answers every prompt alike."""
+    turns = [take_turn(token)]
+    while turns[-1].messages:
+        turns.append(take_turn(token, turns[-1].game, turns[-1].step, reply))
+    return turns
+
+
+@pytest.mark.parametrize("task_name", RANKED)
+def test_an_entry_has_the_grades_of_the_same_model_in_an_evaluation(board, task_name):
+    task, game = TASKS[task_name], game_of(task_name)
+    reply = REPLIES[game.name]
+    if task.learner == "seller":
+        reply = reply.replace("45", "110")
+    ticket = entered(board, task=task_name, games=2)
+    turns = play(ticket.token, reply)
+    (entry,) = board.entries(task_name, rules_of(task_name))
+    seat = PromptSeat(game.prompt)
+    player = LLMPolicy(seat, lambda messages, seed, schema: Reply(reply, "test"))
+    seeds = [stored.seed for stored in board.games(entry)]
+    episodes = [rollout(task, player, seed) for seed in seeds]
+    assert [str(episode.end) for episode in episodes] == list(entry.ends)
+    grades = [WORST if e.end == "forfeit" else task.grade(e.final) for e in episodes]
+    assert list(entry.grades) == grades
+    assert [turn.grade for turn in turns if turn.end] == grades
+    first = start(task_name, seeds[0], "", 0.0).observation
+    assert list(turns[0].messages) == game.prompt.render(first)
+    assert list(entry_faults(record_of(board, entry))) == []
+
+
+@pytest.mark.parametrize("task_name", [OPEN, "arena/market_round"])
+def test_replies_without_a_move_change_nothing_and_too_many_in_a_row_lose_the_game(
+    board, task_name
+):
+    ticket = entered(board, task=task_name, games=1)
+    legal = REPLIES[game_of(task_name).name]
+    first = take_turn(ticket.token)
+    turn = first
+    for _ in range(TRIES - 1):
+        turn = take_turn(ticket.token, 1, turn.step, NO_MOVE)
+        assert turn.error
+        assert turn.messages == first.messages
+    turn = take_turn(ticket.token, 1, turn.step, legal)
+    assert (turn.error, turn.end) == ("", "")
+    assert turn.messages != first.messages
+    for _ in range(TRIES):
+        turn = take_turn(ticket.token, 1, turn.step, NO_MOVE)
+    assert (turn.end, turn.grade, turn.messages) == ("forfeit", WORST, ())
+    (entry,) = board.entries(task_name, rules_of(task_name))
+    assert list(entry_faults(record_of(board, entry))) == []
+    with pytest.raises(ValueError, match="all 1 games of this entry are over"):
+        take_turn(ticket.token)
+
+
+def test_a_reply_that_is_sent_twice_counts_once(board):
+    ticket = entered(board, games=2)
+    first = take_turn(ticket.token)
+    after = take_turn(ticket.token, first.game, first.step, REPLIES["bazaar"])
+    again = take_turn(ticket.token, first.game, first.step, REPLIES["bazaar"])
+    assert again == take_turn(ticket.token)
+    assert (again.game, again.step, again.messages) == (after.game, after.step, after.messages)
+
+
+def test_a_move_that_the_rules_refuse_is_no_move():
+    game = start(OPEN, 7, "", 0.0)
+    purse = game.observation.own["purse"] / game.observation.table.item.list_price
+    after, row = play_reply(game, f'{{"offer": {int(100 * purse) + 5}}}')
+    assert row["price"] > game.observation.own["purse"]  # what was tried is stored
+    assert (after.play, after.refusals) == (game.play, 1)
+    assert after.error
+
+
+def test_the_length_of_an_entry_is_that_of_a_script_s_games():
+    typical = typical_entry("bazaar/people")
+    assert 50 <= typical.calls <= 50 * 6
+    assert typical.read > 200 * typical.calls
+    assert 0 < typical.written < typical.read

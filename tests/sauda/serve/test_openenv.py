@@ -21,8 +21,8 @@ from sauda.serve.http import openenv_app
 from sauda.serve.observations import observation_of, state_of
 from sauda.serve.openenv import LATER, LEAVES, SaudaEnvironment, SocketLimits, Sockets
 from tests.support.cases import cases
+from tests.support.entries import blinded, played, wire_actions
 from tests.support.running import run
-from tests.support.served_games import blinded, played, wire_actions
 
 every_task = pytest.mark.parametrize("task_name", TASKS)
 OFFER = SaudaAction(action_type="offer", price=1)

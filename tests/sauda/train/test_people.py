@@ -1,8 +1,8 @@
-"""Rows in words of its own: byte for byte what is served, in the seller's language."""
+"""Rows in words of its own, byte for byte what is served; learning from reward alone."""
 
 import json
 import re
-from dataclasses import replace
+from dataclasses import asdict, replace
 from functools import cache
 from pathlib import Path
 
@@ -11,17 +11,24 @@ import pytest
 
 from env import CATALOGUE, Accept, Offer, ear, rupees
 from env.bazaar.prompt import parse, percent_of, render
+from sauda.experiments.verify import verify
 from sauda.language.faults import claims_step
+from sauda.llm.turn import new_game
 from sauda.records import read_table
-from sauda.train import people_rows
+from sauda.records.store import save
+from sauda.train import form, people_rows
+from sauda.train.form import FormSettings
 from sauda.train.people_rows import (
     SHARES,
     PeopleRowSettings,
     make_rows,
     sentences_to_say,
+    task_of,
     teach,
     worded,
 )
+from sauda.train.reward import MovesPlayedOn, Partner, RewardSettings, features
+from sauda.train.selector import SelectorSettings, select, softmax, update
 
 PEOPLE, PACKAGE = "bazaar/people", "bazaar/package"
 SETTINGS = PeopleRowSettings(rows=30)
@@ -114,3 +121,93 @@ def test_an_absurd_opening_comes_down_to_the_asks_that_are_meant():
     chat = render(shown)[1]["content"]
     assert f"Ask {percent_of(shown, 3 * first)}." in chat
     assert rupees(first) not in shown.table.moves[0].action.message
+
+
+# Learning from reward alone: random legal games, a partner that plays as the learner did
+
+
+TASK = task_of("bazaar/open-3", "training")
+
+
+def observation(seed: int):
+    return new_game(TASK, seed).observation
+
+
+def test_rows_of_the_form_hold_legal_moves_alone_and_no_words():
+    rows = form.make_rows(FormSettings(rows=120))
+    replies = [m["content"] for row in rows for m in row.messages if m["role"] == "assistant"]
+    verbs = {next(iter(json.loads(reply))) for reply in replies}
+    assert verbs == {"raise", "hold", "accept", "walk"}
+    assert not any("say" in json.loads(reply) for reply in replies)
+
+
+def test_random_moves_lose_nothing_win_little_and_meet_the_same_luck_in_a_group():
+    settings = RewardSettings(playouts=1)
+    games = object.__new__(MovesPlayedOn)
+    games.settings, games.partner = settings, Partner(settings.memory)
+    grades = [games.earn(new_game(TASK, seed)) for seed in range(80)]
+    assert min(grades) >= 0  # within the limit
+    assert np.mean(grades) < 0.15
+    assert games.earn(new_game(TASK, 5, (1, 3))) == grades[5]
+
+
+def test_a_partner_does_what_the_learner_did_in_such_a_state_and_keeps_to_its_limit():
+    partner, states = Partner(100), {0.5: observation(5), 1.4: observation(8)}
+    for share, obs in states.items():
+        for _ in range(Partner.NEAREST):
+            partner.remember(obs, Offer(obs.priced(share * obs.reservation)))
+    assert not np.array_equal(*map(features, states.values()))
+    for share, obs in states.items():
+        made = partner(obs, np.random.default_rng(0))
+        assert made.price == pytest.approx(min(share, 1.0) * obs.reservation, rel=0.02)
+
+
+def test_a_partner_written_to_a_file_remembers(tmp_path):
+    partner = Partner(100)
+    for seed in range(12):
+        partner.remember(observation(seed), Offer(float(10 + seed)))
+    partner.save(tmp_path / "partner.npz")
+    other = Partner(100)
+    other.load(tmp_path / "partner.npz")
+    assert np.array_equal(other.states, partner.states)
+    assert list(other.moves) == list(partner.moves)
+
+
+# The selector, a REINFORCE run
+
+
+SMALL = SelectorSettings(
+    tasks=("arena/single_trade", "arena/market_round"), episodes=30, evaluated=6
+)
+
+
+@pytest.fixture(scope="module")
+def data() -> dict:
+    return select(SMALL)
+
+
+def test_the_step_is_the_gradient_of_the_log_probability_at_temperature_one():
+    start, change = np.array([0.3, -0.2, 0.1]), 1e-6
+    chances = softmax(start, 1.0)
+    bumped = [softmax(start + change * np.eye(3)[i], 1.0)[1] for i in range(3)]
+    slopes = (np.log(bumped) - np.log(chances[1])) / change
+    np.testing.assert_allclose(update(start, chances, 1, 1.0) - start, slopes, atol=1e-5)
+
+
+def test_the_selector_learns_which_arm_pays(data):
+    start, last = data["curve"][0]["before"], data["final"]
+    assert start == [0.2] * 5
+    for row in last:
+        means = {arm: interval["mean"] for arm, interval in row["arms"].items()}
+        chances = np.array(row["probabilities"])
+        learned = float(chances @ list(means.values()))
+        assert learned > np.mean(list(means.values()))
+        assert row["policy"] == SMALL.arms[int(np.argmax(chances))]
+
+
+@pytest.mark.slow
+def test_the_artifact_is_of_its_kind_and_all_but_a_changed_number_comes_out_again(data, tmp_path):
+    data["curve"][3]["after"][1] += 1e-6
+    save("training/selector.json", asdict(SMALL), data, tmp_path)
+    (place,) = verify("training/selector.json", root=tmp_path)
+    assert place.startswith("data.curve[3].after[1]: recorded")

@@ -112,33 +112,12 @@ def test_a_gain_can_be_shared_as_text_with_a_link_and_as_a_picture():
     assert card.of_query(asked) == card.of_query({"day": DAY.isoformat(), "won": won})
 
 
-def test_a_game_without_a_deal_is_told_and_can_be_shared_as_well(screen):
-    _, last = said(screen, opened(screen)[0])
-    shown = last[screen.page.result]
-    assert "won=none" in shown
-    assert "card.png?" in shown
-    assert 'class="sauda-coach"' in shown
-
-
 @pytest.mark.parametrize("language", [ENGLISH, HINDI])
 def test_coming_back_keeps_the_game_under_way(screen, language):
     moved, _ = said(screen, opened(screen)[0], "₹100")
     for query in (address(), {"tab": "haggle", "part": "daily"}):
         updates = daily.open_day(screen, query, "", replace(moved, language=language))
         assert updates[screen.page.visit].game.play == moved.game.play
-
-
-def test_a_friends_game_waits_until_it_is_asked_for_and_never_tells_the_limit(screen):
-    visit, updates = opened(screen, moves=friends_code())
-    page, friend = screen.page, replay(DAY, friends_code())
-    bids = [rupees(price) for price in friend.play.state.table.bids]
-    assert "Play it yourself first" in updates[page.head]
-    assert not any(bid in texts(updates) for bid in bids)
-    watched = daily.watch(screen, visit)
-    assert all(bid in watched[page.head] for bid in bids)
-    assert "stay hidden" in watched[page.head]
-    assert sellers_limit() not in texts(watched)
-    assert not watched[page.visit].game.over
 
 
 @pytest.mark.parametrize(

@@ -1,89 +1,163 @@
-"""MCP on the page's own port: a real client plays both games, and limits hold."""
+"""Programs on the page's own port: `sauda-env enter` plays an entry; agents play by MCP."""
 
 import json
 import os
-import subprocess
+import re
 import sys
+import threading
 from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from typing import Any
+from urllib.request import OpenerDirector, Request
 
 import pytest
 from mcp import ClientSession, McpError
 from mcp.client.streamable_http import streamable_http_client
 
+from env import enter
 from panels.artifacts import ADDRESS, PROGRAMS
 from sauda.serve.limits import MOST_EPISODES
 from sauda.serve.openenv import SocketLimits
-from tests.support.running import run, unavailable
+from tests.support.endpoint import openai, server
+from tests.support.running import output_of, run, unavailable
 from tests.support.site import Site, served_page, toy_models, without_tabs
 
 pytestmark = pytest.mark.slow
+KEY = "sk-0123456789-secret"
+WALKS = openai('I leave. {"walk": true} Good bye!')
+
+
+@pytest.fixture(scope="module")
+def site() -> Iterator[Site]:
+    with toy_models(), served_page(without_tabs) as page:
+        page.served.sockets.app.state.entries.of_address = 100
+        yield page
+
+
+@pytest.fixture
+def sent(monkeypatch) -> list[Request]:
+    """Every request of the command, which waits for nobody and has its key in the environment."""
+    requests, opened = [], OpenerDirector.open
+
+    def open_noted(self, request, *more, **options):
+        requests.append(request)
+        return opened(self, request, *more, **options)
+
+    monkeypatch.setattr(OpenerDirector, "open", open_noted)
+    monkeypatch.setattr(enter, "WAITS", (0.01, 0.01, 0.01))
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    return requests
+
+
+def enter_at(site: Site, provider: str, name: str, *more: str) -> int:
+    where = ["--url", site.address, "--base-url", f"{provider}/v1", "--model", "m"]
+    return enter.main(["enter", *where, "--name", name, "--task", "bazaar/people", *more])
+
+
+def test_one_command_enters_a_model_and_its_key_goes_to_its_provider_alone(site, sent, capsys):
+    with server(WALKS) as (provider, asked):
+        assert enter_at(site, provider, "walker", "--yes", "--price", "1", "2") == 0
+    told = capsys.readouterr().out
+    assert re.match(r"About \d+ calls, [\d,]+ tokens read, [\d,]+ written, 0.\d\d in money", told)
+    assert "game 50 of 50: walkaway" in told
+    assert "450 tokens read, 350 written, 0.00 in money" in told
+    assert json.loads(told.splitlines()[-1])["total_episodes"] == 50
+    assert len(asked) == 50
+    assert {authorization for _, _, authorization in asked} == {f"Bearer {KEY}"}
+    to_page = [each for each in sent if each.full_url.startswith(site.address)]
+    assert len(to_page) > 50
+    for request in to_page:
+        assert KEY not in f"{request.full_url} {request.header_items()} {request.data}"
+    assert KEY not in told
+
+
+FAULTS = [  # what the provider answers, and what is said of it
+    (401, "does not take the key \\(status 401\\)"),
+    (404, "has no such address or model"),
+    (500, "fails \\(status 500\\)"),
+    (429, "has had too many calls for now"),
+    ("close", "does not answer"),
+    (b"<html>", "answers no JSON"),
+    (b"[]", "answers no JSON object"),
+    ({"choices": []}, "holds no message"),
+    (openai(""), "three times without words \\(it ended by stop\\)"),
+]
+
+
+@pytest.mark.parametrize(("fault", "sentence"), FAULTS)
+def test_what_stops_an_entry_is_told_and_the_same_command_with_its_token_goes_on(
+    site, sent, capsys, fault, sentence
+):
+    with server(WALKS, WALKS, fault) as (provider, asked):
+        assert enter_at(site, provider, f"stopped {FAULTS.index((fault, sentence))}", "--yes") == 1
+        calls = len(asked)
+    told = capsys.readouterr()
+    assert re.search(f"Stopped: .*{sentence}", told.err)
+    assert "Nothing is lost." in told.err
+    assert KEY not in told.out + told.err
+    assert calls == (6 if fault in (429, 500, "close") else 5 if fault == openai("") else 3)
+    token = re.search(r"--token=(\S+)", told.out)[1]
+    with server(WALKS) as (provider, asked):
+        assert enter_at(site, provider, "", f"--token={token}") == 0
+    assert len(asked) == 48
+
+
+def test_a_fault_that_passes_costs_nothing(site, sent, capsys):
+    with server(429, 503, WALKS) as (provider, asked):
+        assert enter_at(site, provider, "patient", "--yes") == 0
+    assert len(asked) == 52
+    assert "again in 0.01 s" in capsys.readouterr().err
+
+
+def test_a_key_follows_no_redirect_and_is_not_quoted(site, sent, capsys):
+    class Elsewhere(BaseHTTPRequestHandler):
+        def do_POST(self):
+            self.send_response(307)
+            self.send_header("Location", f"{other}/v1/chat/completions")
+            self.end_headers()
+            self.wfile.write(f"moved, {self.headers['Authorization']}".encode())
+
+        def log_message(self, *_):
+            pass
+
+    with server(WALKS) as (other, asked):
+        moved = HTTPServer(("127.0.0.1", 0), Elsewhere)
+        threading.Thread(target=moved.handle_request, daemon=True).start()
+        assert enter_at(site, f"http://127.0.0.1:{moved.server_port}", "moved", "--yes") == 1
+        moved.server_close()
+    assert asked == []
+    told = capsys.readouterr()
+    assert "refuses the call (status 307)" in told.err
+    assert KEY not in told.err
+
+
+def test_nothing_is_entered_without_a_yes(site, sent, capsys, monkeypatch):
+    monkeypatch.setattr("builtins.input", lambda question: "no")
+    with server(WALKS) as (provider, asked):
+        assert enter_at(site, provider, "hesitant") == 0
+    assert asked == []
+    assert [each.full_url.split("?")[0] for each in sent] == [f"{site.address}/leaderboard/typical"]
+
+
+# MCP on the page's own port
+
+
 PATH = "/gradio_api/mcp"
 HEADERS = {"accept": "application/json, text/event-stream"}
 
 NEWEST = Path(sys.prefix) / "mcp-newest"  # today's client, installed by `make`
 
 
-@pytest.fixture(scope="module")
-def site() -> Iterator[Site]:
-    """A page without tabs behind the page's own guard."""
-    with toy_models(), served_page(without_tabs) as page:
-        yield page
-
-
-async def told(session: ClientSession, tool: str, **arguments: Any) -> dict[str, Any]:
-    """What a tool answers to a call that it takes."""
-    answer = await session.call_tool(tool, arguments)
-    assert not answer.isError, answer.content[0].text
-    assert json.loads(answer.content[0].text) == answer.structuredContent
-    return answer.structuredContent
-
-
-@pytest.mark.parametrize(("task", "seat"), [("bazaar/open-3", "buyer"), ("bazaar/sell", "seller")])
-def test_a_fresh_agent_haggles_in_each_seat_and_learns_only_then_what_was_hidden(site, task, seat):
-    async def visit() -> None:
-        async with (
-            streamable_http_client(f"{site.address}{PATH}/") as (read, write, _),
-            ClientSession(read, write) as session,
-        ):
-            await session.initialize()
-            game = await told(session, "new_game", task=task)
-            here, own = {"game_id": game["game_id"]}, game["bazaar"]["own"]["reservation"]
-            assert game["seat"] == seat
-            if not game["over"]:
-                game = await told(session, "offer", price=own, message="My last price.", **here)
-            while not game["over"]:
-                game = await told(session, "walk_away", message="Then not.", **here)
-            review = await told(session, "review_game", **here)
-            assert review["outcome"] == game["outcome"]
-            (limits,) = review["limits"]
-            assert limits[seat] == own
-            (deal,) = game["bazaar"]["past"]
-            if deal["price"] is not None:
-                assert limits["seller"] <= deal["price"] <= limits["buyer"]
-            known = review["oracle"]  # which solves the open market alone
-            assert -1 <= known["grade"] <= 1 if task == "bazaar/open-3" else known is None
-
-    run(visit())
-
-
 with_both_packages = pytest.mark.parametrize("newest", [False, True], ids=["pinned", "newest"])
 
 
-def output_of(newest: bool, program: str, *arguments: str) -> str:
+def shown_by(newest: bool, program: str, *arguments: str) -> str:
     """What a program prints in a process in which the newest package stands before the pinned."""
     if newest and not NEWEST.is_dir():
         unavailable(f"mcp 2 is not in {NEWEST}; `make` installs it there")
-    done = subprocess.run(
-        [sys.executable, "-c", program, *arguments],
-        env=os.environ | ({"PYTHONPATH": str(NEWEST)} if newest else {}),
-        capture_output=True,
-        text=True,
-        timeout=60,
-    )
-    assert done.returncode == 0, done.stderr
-    return done.stdout
+    environment = os.environ | ({"PYTHONPATH": str(NEWEST)} if newest else {})
+    return output_of(sys.executable, "-c", program, *arguments, env=environment, timeout=60)
 
 
 @with_both_packages
@@ -91,7 +165,7 @@ def test_the_printed_client_runs_with_the_pinned_package_and_with_the_newest(sit
     (agent,) = (each.text for each in PROGRAMS if each.elem_id == "api-agent")
     program = agent.replace(ADDRESS, f"{site.address}/")
     version = "from importlib.metadata import version\nprint(version('mcp'))\n"
-    used, review = output_of(newest, version + program).split("\n", 1)
+    used, review = shown_by(newest, version + program).split("\n", 1)
     assert used.startswith("2." if newest else "1.")
     assert "'policy': 'you'" in review
 
@@ -120,7 +194,7 @@ asyncio.run(main())
 
 @with_both_packages
 def test_a_client_with_mcp_apps_finds_the_view_of_each_game(site, newest):
-    lines = output_of(newest, VIEWS, site.address + PATH).splitlines()
+    lines = shown_by(newest, VIEWS, site.address + PATH).splitlines()
     *views, refused = sorted(lines, key=lambda line: not line.startswith("ui:"))
     assert [view.split()[0] for view in sorted(views)] == ["ui://sauda/arena", "ui://sauda/table"]
     assert all("text/html;profile=mcp-app {'prefersBorder': True}" in view for view in views)
