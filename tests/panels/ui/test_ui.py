@@ -12,7 +12,7 @@ import pytest
 from env import CATALOGUE, TASKS, TYPES
 from panels.frames import Table
 from panels.ui import look
-from panels.ui.components.moves import Move, button
+from panels.ui.components.moves import Move, Moves, button, demo
 from panels.ui.html import SAUDA, STRANGER, drawing, drawing_names, goods, text_link
 from panels.ui.look import PALETTE, SERIES
 from panels.ui.offers import Offers, offer_chart
@@ -196,3 +196,7 @@ def test_a_buttons_label_and_move_are_text_and_nothing_else():
     drawn = button('<b>"', 'take:"><script>')
     assert "<b>" not in drawn
     assert "<script>" not in drawn
+
+
+def test_the_component_is_shown_by_itself():
+    assert [type(part) for part in demo().blocks.values()].count(Moves) == 1
