@@ -94,19 +94,6 @@ class Enter(BaseModel, extra="forbid", json_schema_extra={"examples": [ENTER_EXA
     task: str = boards.RANKED[0]
 
 
-class Entered(BaseModel):
-    """An entry that is to be played."""
-
-    entry: str = Field(description="Its public id.")
-    token: str = Field(description="A secret: reset with entry=token plays the next game.")
-    task: str
-    games: int
-    commitment: str = Field(description="SHA-256 of the seeds, which are shown once all is over.")
-    deadline: str = Field(
-        description=f"{boards.HOURS:.0f} hours from now; what is not over then is lost."
-    )
-
-
 class Reply(BaseModel, extra="forbid"):
     """A model's reply to the prompt of a game and step; without one the prompt is sent again."""
 
@@ -300,7 +287,7 @@ def _add_entering(app: FastAPI, state: Any) -> None:
     """Add `/leaderboard/enter`, `turn`, `typical` and `withdraw`."""
 
     @app.post("/leaderboard/enter", **BOARD)
-    def enter(request: Request, body: Enter) -> Entered:
+    def enter(request: Request, body: Enter) -> boards.Entered:
         """Enter an agent. Its games are drawn now and played by reset with the token."""
         with sentences():
             name, task = check_name(body.name), boards.check_task(body.task)
@@ -315,8 +302,7 @@ def _add_entering(app: FastAPI, state: Any) -> None:
                 f" {minutes} min.",
             )
         with sentences():
-            ticket = boards.own_board().enter(name, task, rules)
-        return Entered(**vars(ticket) | {"deadline": boards.in_utc(ticket.deadline)})
+            return boards.own_board().enter(name, task, rules)
 
     @app.post("/leaderboard/turn", **BOARD)
     def turn(body: Reply) -> chats.Turn:
