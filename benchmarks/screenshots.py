@@ -12,14 +12,9 @@ from sauda.records.store import ROOT, write_bytes
 
 PICTURE = ROOT / "pictures" / "page.png"
 CHROMIUM_FLAGS = (
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-)
+    "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
+    "--disable-background-networking", "--disable-component-update", "--disable-sync",
+)  # fmt: skip
 WINDOW = {"width": 1280, "height": 900}  # CSS pixels; two pixels of the picture for each
 LONG = 300_000  # milliseconds
 

@@ -11,22 +11,13 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
+from pathlib import Path
 from typing import NamedTuple
 
 from env import ARENA_TASKS, MARKETS, Observation, Policy, Task, with_seller_type
 from sauda.games import BAZAAR, game_of
 from sauda.language.acts import Acts
-from sauda.llm.model import (
-    ADAPTER_CONFIG,
-    ADAPTERS,
-    BASES,
-    MODELS,
-    NULL,
-    SAUDA,
-    NamedModel,
-    NullModel,
-    adapter_folder,
-)
+from sauda.llm import model as llm_model
 from sauda.llm.seller import SellerSeat, model_seller, persona_seat, seat_persona
 from sauda.llm.turn import PlayerSpec, PromptSeat
 from sauda.llm.wrappers import WRAPPERS
@@ -34,6 +25,7 @@ from sauda.policies import BUYERS, LABS, SELLERS, SLOW, SLOW_CUSTOMERS, SLOW_PAC
 from sauda.policies.bazaar import leave
 from sauda.policies.tuned import SEARCHED, Tuned
 from sauda.policies.values import play_informed
+from sauda.records import read_table
 
 # Names ------------------------------------------------------------------------------------------
 
@@ -45,7 +37,7 @@ LISTENER = "listener"  # the planner that reads and speaks, whose moves SFT lear
 ORACLE = "oracle"  # the best response to the very seller that it meets, which it knows
 TOLD = "told the seller"  # the planner that knows the seller, in tables
 BASE = "mini"
-SERVED = f"{BASE}+{SAUDA}"  # the stage that is Sauda
+SERVED = f"{BASE}+{llm_model.SAUDA}"  # the stage that is Sauda
 SCRIPTS = ("linear", "conceder", "boulware", "tit_for_tat", "wait", "naive")
 AUTARKY, BROKER = "autarky", "broker"
 PUBLISHED = (  # labs of the published arena
@@ -61,38 +53,15 @@ class Stage(NamedTuple):
     parent: str = ""
 
 
-STAGES: Mapping[str, Stage] = {
-    BASE: Stage("untrained base"),
-    "mini+sft": Stage("SFT", BASE),
-    "mini+people": Stage("SFT + people", "mini+sft"),
-    "mini+talks": Stage("SFT + people + packages", "mini+people"),
-    "mini+candid": Stage("SFT, plain lines", "mini+talks"),
-    "mini+listens": Stage("SFT, fitting arguments", "mini+candid"),
-    "mini+heeds": Stage("SFT, fitting words in every round", "mini+listens"),
-    "mini+settles": Stage("SFT, whole replies", "mini+heeds"),
-    "mini+grpo": Stage("SFT + people + packages + GRPO", "mini+talks"),
-    "mini+dpo": Stage("SFT + people + packages + DPO", "mini+talks"),
-    "mini+form": Stage("form of a move", BASE),
-    "mini+reward": Stage("reward alone", "mini+form"),
-}
+_ROWS = {row["stage"]: row for row in read_table(Path(__file__).with_name("stages.csv"))}
+STAGES = {name: Stage(row["label"], row["parent"]) for name, row in _ROWS.items()}
 METHODS = {  # the method of each stage, by whose name it is drawn
-    "sft": "sft", "people": "sft", "talks": "sft", "candid": "sft",
-    "listens": "sft", "heeds": "sft", "settles": "sft", "form": "sft",
-    "distill": "distill", "grpo": "grpo", "reward": "grpo", "dpo": "dpo",
-}  # fmt: skip
+    "distill": "distill",
+    **{name.removeprefix("mini+"): row["method"] for name, row in _ROWS.items() if name != BASE},
+}
 # What each stage is measured on; `sft`, the first step to Sauda, learnt rules that are gone.
 MEASURED: Mapping[str, tuple[str, ...]] = {
-    BASE: ("bazaar/people", "bazaar/package", "bazaar/open-3", "bazaar/mute-3"),
-    "mini+people": ("bazaar/people",),
-    "mini+talks": ("bazaar/people", "bazaar/package", "bazaar/open-3", "bazaar/mute-3"),
-    "mini+candid": ("bazaar/people", "bazaar/package", "bazaar/open-3", "bazaar/mute-3"),
-    "mini+listens": ("bazaar/people", "bazaar/package", "bazaar/open-3", "bazaar/mute-3"),
-    "mini+heeds": ("bazaar/people",),
-    "mini+settles": ("bazaar/people", "bazaar/package", "bazaar/open-3", "bazaar/mute-3"),
-    "mini+grpo": ("bazaar/people",),
-    "mini+dpo": ("bazaar/people",),
-    "mini+form": ("bazaar/open-3",),
-    "mini+reward": ("bazaar/open-3",),
+    name: tuple(row["measured"].split()) for name, row in _ROWS.items() if row["measured"]
 }
 LAB_STAGES: Mapping[str, Stage] = {
     LAB: Stage("SFT as a lab", BASE),
@@ -186,29 +155,31 @@ ACTS = re.compile(r"acts\((.+)\)")  # a scripted policy that plays through langu
 
 def is_model(name: str) -> bool:
     """Whether `name` begins with the name of a model."""
-    return name.partition("+")[0] in BASES
+    return name.partition("+")[0] in llm_model.BASES
 
 
 def player_spec(name: str) -> PlayerSpec:
     """The player of that name; ValueError naming the parts that a name may have."""
     model, *parts = name.split("+")
-    if model in MODELS and parts and adapter_folder(parts[0]) is not None:
+    if model in llm_model.MODELS and parts and llm_model.adapter_folder(parts[0]) is not None:
         weights, parts = f"{model}+{parts[0]}", parts[1:]
     else:
         weights = model
     wrappers = [part for part in parts if part in WRAPPERS]
     rest = [part for part in parts if part not in WRAPPERS]
-    if model not in BASES or len(wrappers) > 1 or rest not in ([], [CONSTRAINED]):
+    if model not in llm_model.BASES or len(wrappers) > 1 or rest not in ([], [CONSTRAINED]):
         raise ValueError(f"no model policy {name!r}; {describe_models()}")
-    generate = NullModel() if model == NULL else NamedModel(weights)
+    generate = llm_model.NullModel() if model == llm_model.NULL else llm_model.NamedModel(weights)
     return PlayerSpec(generate, bool(rest), WRAPPERS[wrappers[0]] if wrappers else None)
 
 
 def describe_models() -> str:
     """The names that a model policy may have, in words."""
-    adapters = sorted(file.parent.name for file in ADAPTERS.glob(f"*/{ADAPTER_CONFIG}"))
+    adapters = sorted(
+        file.parent.name for file in llm_model.ADAPTERS.glob(f"*/{llm_model.ADAPTER_CONFIG}")
+    )
     return (
-        f"a model is one of {', '.join(BASES)}, then +ADAPTER for an adapter under"
+        f"a model is one of {', '.join(llm_model.BASES)}, then +ADAPTER for an adapter under"
         f" artifacts/adapters ({', '.join(adapters)}), +{CONSTRAINED} for constrained decoding, and"
         f" in the bazaar at most one of {', '.join(f'+{w}' for w in WRAPPERS)}"
     )
@@ -217,7 +188,7 @@ def describe_models() -> str:
 def row_name(name: str) -> str:
     """The name in result tables, with base and adapter: "sauda-mini" is "mini+talks"."""
     model, *parts = name.split("+")
-    return "+".join(("mini", SAUDA, *parts) if model == "sauda-mini" else (model, *parts))
+    return "+".join(("mini", llm_model.SAUDA, *parts) if model == "sauda-mini" else (model, *parts))
 
 
 def get_policy(task: Task, name: str) -> Policy:

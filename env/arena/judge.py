@@ -14,21 +14,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from . import pitch
 from .actions import LONGEST_MESSAGE
-from .pitch import (
-    CLAIMS,
-    DIMENSIONS,
-    URGENT_WITHIN,
-    accepted_offers,
-    claims,
-    committed_blocks,
-    fact,
-    free_hours,
-    given_blocks,
-    live_blocks,
-    shortfall,
-    strength,
-)
 from .planning import own_plan, spare_blocks
 from .rules import SHORTEST_PITCH, Draft, signal_of
 from .types import FAILED, Lab, Message, Observation, State
@@ -94,7 +81,7 @@ def judge(state: State, lab_id: str, text: str) -> Verdict:
         raise ValueError(f"a pitch has at most {LONGEST_MESSAGE} characters, not {len(text):,}")
     obs = state.seen_by(lab_id)
     findings = _weigh(_findings(obs, text, _recent_facts(obs)))
-    scores = dict.fromkeys(DIMENSIONS, 0.0)
+    scores = dict.fromkeys(pitch.DIMENSIONS, 0.0)
     scores |= {f.dimension: f.points for f in findings if f.points}
     lies = sum(f.status == "false" for f in findings)
     total = sum(scores.values()) - LIE_PENALTY * lies
@@ -105,7 +92,7 @@ def judge(state: State, lab_id: str, text: str) -> Verdict:
         round(max(0.0, total), 4),
         lies,
         tuple(f._replace(reason=_reason(f, text)) for f in findings),
-        MappingProxyType({d: _summary(d, findings) for d in DIMENSIONS}),
+        MappingProxyType({d: _summary(d, findings) for d in pitch.DIMENSIONS}),
     )
 
 
@@ -113,10 +100,13 @@ def _findings(obs: Observation, text: str, recent: set[tuple]) -> list[Finding]:
     """Every claim with its status, its kind for a reason, and its unweighted strength as points."""
     findings: list[Finding] = []
     claimed: set[tuple] = set()
-    for claim in claims(obs.market, obs.agent, text):
+    for claim in pitch.claims(obs.market, obs.agent, text):
         status, points = claim.standing, 0.0
         if status == "claimed":
-            about, checked = fact(obs, claim, obs.market.round_index), strength(obs, claim)
+            about, checked = (
+                pitch.fact(obs, claim, obs.market.round_index),
+                pitch.strength(obs, claim),
+            )
             if claim.bound:
                 status = "false" if checked is None else "bound"
             elif about in claimed or (about in recent and checked is not None):
@@ -126,7 +116,7 @@ def _findings(obs: Observation, text: str, recent: set[tuple]) -> list[Finding]:
             else:
                 status, points = "holds", checked
             claimed |= set() if claim.bound else {about}
-        kind = CLAIMS[claim.kind]
+        kind = pitch.CLAIMS[claim.kind]
         findings.append(Finding(kind.dimension, status, claim.start, claim.end, kind.about, points))
     return findings
 
@@ -153,9 +143,9 @@ def _recent_facts(obs: Observation) -> set[tuple]:
             break
         is_own = (message.kind, message.from_lab_id) == ("pitch", obs.agent)
         if is_own and message.round_index < now:
-            for claim in claims(obs.market, obs.agent, message.message):
+            for claim in pitch.claims(obs.market, obs.agent, message.message):
                 if claim.standing == "claimed" and not claim.bound:
-                    facts.add(fact(obs, claim, message.round_index))
+                    facts.add(pitch.fact(obs, claim, message.round_index))
     return facts
 
 
@@ -287,7 +277,7 @@ def _leading_facts(leading: str, obs: Observation, rng: Rng) -> str:
     def points(ways: Wordings) -> float:
         return sum(finding.points for finding in _findings(obs, ways[0], recent))
 
-    strongest = {d: max(facts, key=points) for d in DIMENSIONS if (facts := FACTS[d](obs))}
+    strongest = {d: max(facts, key=points) for d in pitch.DIMENSIONS if (facts := FACTS[d](obs))}
     order = sorted(strongest, key=lambda d: (d == leading, points(strongest[d])), reverse=True)
     chosen = [strongest[dimension] for dimension in order[: len(WEIGHTS)]]
     worded = [ways[int(rng.integers(len(ways)))] for ways in chosen]
@@ -297,7 +287,7 @@ def _leading_facts(leading: str, obs: Observation, rng: Rng) -> str:
 def _urgency(obs: Observation) -> list[Wordings]:
     band, now = obs.market.labs[obs.agent].public_demand, obs.market.round_index
     rounds = {
-        j.deadline_round for j in obs.open_jobs if 0 < j.deadline_round - now <= URGENT_WITHIN
+        j.deadline_round for j in obs.open_jobs if 0 < j.deadline_round - now <= pitch.URGENT_WITHIN
     }
     facts: list[Wordings] = []
     if band == "high":
@@ -315,7 +305,7 @@ def _urgency(obs: Observation) -> list[Wordings]:
 
 
 def _evidence(obs: Observation) -> list[Wordings]:
-    market, hours = obs.market, free_hours(obs.market, obs.agent)
+    market, hours = obs.market, pitch.free_hours(obs.market, obs.agent)
     failed = [b.block_id for b in obs.owned_blocks if b.status == FAILED]
     facts = [(f"we own {_count(hours, 'GPU-hour')}", f"we have {_count(hours, 'hour')} left")]
     facts += [(f"our block {block_id} failed", f"we lost {block_id}") for block_id in failed[-1:]]
@@ -336,7 +326,7 @@ def _evidence(obs: Observation) -> list[Wordings]:
 
 def _reliability(obs: Observation) -> list[Wordings]:
     market, known = obs.market, obs.market.labs[obs.agent]
-    deals = len(accepted_offers(market, obs.agent))
+    deals = len(pitch.accepted_offers(market, obs.agent))
     facts = [
         (
             f"our reputation is {known.reputation:.2f}",
@@ -353,11 +343,11 @@ def _reliability(obs: Observation) -> list[Wordings]:
 
 
 def _fairness(obs: Observation) -> list[Wordings]:
-    market, owners = obs.market, live_blocks(obs.market)
-    held, given = owners.count(obs.agent), given_blocks(market, obs.agent)
+    market, owners = obs.market, pitch.live_blocks(obs.market)
+    held, given = owners.count(obs.agent), pitch.given_blocks(market, obs.agent)
     bids = [offer.payment for offer in obs.outgoing if offer.payment]
     facts: list[Wordings] = []
-    if shortfall(market, obs.agent) > 0:
+    if pitch.shortfall(market, obs.agent) > 0:
         facts.append(
             ("we hold less than an equal share", "our hours are below the average of all labs")
         )
@@ -373,7 +363,7 @@ def _fairness(obs: Observation) -> list[Wordings]:
 
 
 def _coalition(obs: Observation) -> list[Wordings]:
-    pooled = committed_blocks(obs)
+    pooled = pitch.committed_blocks(obs)
     facts: list[Wordings] = []
     if pooled:
         facts.append((f"we committed {_count(pooled, 'block')}", f"we pooled {pooled} blocks"))
@@ -393,9 +383,9 @@ def _bluff(obs: Observation, rng: Rng) -> str:
     market, known = obs.market, obs.market.labs[obs.agent]
     boast = [
         f"Our reputation is {min(1.0, known.reputation + 0.15):.2f}.",
-        f"We settled {_count(len(accepted_offers(market, obs.agent)) + 2, 'trade')}.",
-        f"We committed {_count(committed_blocks(obs) + 2, 'block')}.",
-        f"We gave {_count(given_blocks(market, obs.agent) + 2, 'block')} in trades.",
+        f"We settled {_count(len(pitch.accepted_offers(market, obs.agent)) + 2, 'trade')}.",
+        f"We committed {_count(pitch.committed_blocks(obs) + 2, 'block')}.",
+        f"We gave {_count(pitch.given_blocks(market, obs.agent) + 2, 'block')} in trades.",
     ]
     claims = [boast[i] for i in sorted(rng.permutation(len(boast))[:2])]
     return " ".join([*claims, "Our demand is high."])
@@ -416,9 +406,9 @@ FACTS: Mapping[str, Callable[[Observation], list[Wordings]]] = {
     "fairness": _fairness,
     "coalition": _coalition,
 }
-HONEST = tuple(f"{dimension}_first" for dimension in DIMENSIONS)
+HONEST = tuple(f"{dimension}_first" for dimension in pitch.DIMENSIONS)
 STRATEGIES: Mapping[str, Callable[[Observation, Rng], str]] = {
-    **{f"{d}_first": partial(_leading_facts, d) for d in DIMENSIONS},
+    **{f"{d}_first": partial(_leading_facts, d) for d in pitch.DIMENSIONS},
     "plain": partial(_fixed_pitch, PLAIN),
     "bluff": _bluff,
     "keyword_list": partial(_fixed_pitch, KEYWORDS),

@@ -15,21 +15,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from . import planning
 from .actions import Action
-from .planning import (
-    Plan,
-    add_hours,
-    added_value,
-    free_blocks,
-    hours,
-    offer_gain,
-    own_plan,
-    pooled_part,
-    spare_blocks,
-    trade_gain,
-    unplanned_jobs,
-    urgent_parts,
-)
 from .rules import is_requestable, last_signal
 from .types import REQUESTABLE, Block, Job, Lab, Market, Observation, Offer, live_hours
 
@@ -99,12 +86,12 @@ ENERGY_RESERVE = 30.0  # credits kept for energy: what four blocks may cost
 
 def scripted_lab(obs: Observation, rng: np.random.Generator) -> Action:
     """The action of a scripted lab; its archetype is a private value."""
-    free = free_blocks(obs)  # found once for both
-    plan = _payable(obs, own_plan(obs, free))
+    free = planning.free_blocks(obs)  # found once for both
+    plan = _payable(obs, planning.own_plan(obs, free))
     pressing = _urgent_booking(obs, plan)
     if pressing is not None:
         return pressing
-    spare = spare_blocks(obs, plan, free)
+    spare = planning.spare_blocks(obs, plan, free)
     return (
         _answer(obs, plan)
         or _use_pool(obs, plan, spare)
@@ -116,7 +103,7 @@ def scripted_lab(obs: Observation, rng: np.random.Generator) -> Action:
     )
 
 
-def _payable(obs: Observation, plan: Plan) -> Plan:
+def _payable(obs: Observation, plan: planning.Plan) -> planning.Plan:
     """The plan without the parts whose energy the lab cannot afford."""
     if obs.own.budget >= ENERGY_RESERVE:
         return plan
@@ -124,7 +111,7 @@ def _payable(obs: Observation, plan: Plan) -> Plan:
     parts = tuple(
         part for part in plan.parts if sum(blocks[b].energy_cost for b in part.block_ids) <= budget
     )
-    return Plan(plan.gain, parts)
+    return planning.Plan(plan.gain, parts)
 
 
 def purse(obs: Observation) -> float:
@@ -188,33 +175,33 @@ def refuses(obs: Observation, other: str) -> bool:
 
 def accepts(obs: Observation, offer: Offer) -> bool:
     """Whether the observing lab would accept an offer addressed to it."""
-    return offer.ask <= max(0.0, purse(obs)) and offer_gain(obs, offer) >= margin(
+    return offer.ask <= max(0.0, purse(obs)) and planning.offer_gain(obs, offer) >= margin(
         obs, offer.from_lab_id, offer.requested_blocks
     )
 
 
-def _urgent_booking(obs: Observation, plan: Plan) -> Action | None:
+def _urgent_booking(obs: Observation, plan: planning.Plan) -> Action | None:
     """The most urgent booking, if the turns left in the round just suffice for all urgent ones."""
     panicked = obs.own.archetype == "deadline_panicked"
     fewest = 1 if panicked else obs.market.queue.count(obs.agent)
     if len(plan.parts) < fewest:
         return None
-    urgent = urgent_parts(obs, plan)
+    urgent = planning.urgent_parts(obs, plan)
     return max(urgent)[1].booking if len(urgent) >= fewest else None
 
 
-def _due_booking(obs: Observation, plan: Plan) -> Action | None:
+def _due_booking(obs: Observation, plan: planning.Plan) -> Action | None:
     """The booking that loses most by waiting a round; any one in the last rounds.
 
     Until then a lab keeps its blocks, because others may bid for them.
     """
     if obs.market.round_index >= obs.market.max_rounds - LAST_ROUNDS:
         return plan.booking
-    urgent = urgent_parts(obs, plan)
+    urgent = planning.urgent_parts(obs, plan)
     return max(urgent)[1].booking if urgent else None
 
 
-def _answer(obs: Observation, plan: Plan) -> Action | None:
+def _answer(obs: Observation, plan: planning.Plan) -> Action | None:
     """Accepts the best acceptable offer; else counters one that more money would make acceptable.
 
     A bid far below the lab's price is left to expire, because a reply would cost an action.
@@ -225,7 +212,7 @@ def _answer(obs: Observation, plan: Plan) -> Action | None:
         wanted = margin(obs, offer.from_lab_id, offer.requested_blocks)
         if wanted == inf:
             continue
-        brings = offer_gain(obs, offer, plan)
+        brings = planning.offer_gain(obs, offer, plan)
         if offer.ask <= max(0.0, purse(obs)) and brings >= wanted and brings - wanted >= best:
             best, taken = brings - wanted, offer
         elif offer.linked_offer_id is None and _is_bid(obs, offer, wanted - brings, plan):
@@ -235,11 +222,11 @@ def _answer(obs: Observation, plan: Plan) -> Action | None:
     return _counter(obs, *countered) if countered else None
 
 
-def _is_bid(obs: Observation, offer: Offer, lack: float, plan: Plan) -> bool:
+def _is_bid(obs: Observation, offer: Offer, lack: float, plan: planning.Plan) -> bool:
     """Whether an offer for own blocks pays at least `LEAST_BID` of what the lab wants for them."""
     if not offer.requested_blocks:
         return False
-    brings = trade_gain(obs, (), offer.offered_blocks, offer.payment - offer.ask, plan)
+    brings = planning.trade_gain(obs, (), offer.offered_blocks, offer.payment - offer.ask, plan)
     return brings >= LEAST_BID * (brings + lack)
 
 
@@ -265,9 +252,9 @@ def _counter(obs: Observation, offer: Offer, lack: float) -> Action | None:
     )
 
 
-def _use_pool(obs: Observation, plan: Plan, spare: list[Block]) -> Action | None:
+def _use_pool(obs: Observation, plan: planning.Plan, spare: list[Block]) -> Action | None:
     """Books a partner's pooled blocks for a job that the plan leaves out, if that pays."""
-    part = pooled_part(obs, plan, spare) if obs.market.coalitions else None
+    part = planning.pooled_part(obs, plan, spare) if obs.market.coalitions else None
     return part.booking if part and part.gain > LEAST_POOL_GAIN else None
 
 
@@ -294,13 +281,13 @@ def _partner(obs: Observation, spare: list[Block]) -> Action | None:
     return None
 
 
-def _open_trade(obs: Observation, plan: Plan, spare: list[Block]) -> Action | None:
+def _open_trade(obs: Observation, plan: planning.Plan, spare: list[Block]) -> Action | None:
     """Bids for a block that a job needs, or proposes a coalition, or offers a spare block."""
     kind = obs.own.archetype or "cooperative"
     last_turn = obs.market.queue.count(obs.agent) == 1
     if last_turn or obs.own.chance[obs.market.round_index] > CHARACTERS[kind].eagerness:
         return None
-    undone = unplanned_jobs(obs, plan)
+    undone = planning.unplanned_jobs(obs, plan)
     alone = [job for job in undone if not job.joint]
     joint, proposes = len(undone) > len(alone), CHARACTERS[kind].proposes
     return (
@@ -313,10 +300,10 @@ def _open_trade(obs: Observation, plan: Plan, spare: list[Block]) -> Action | No
 
 def opening_offer(obs: Observation, other: str) -> Action | None:
     """The offer that a scripted lab makes `other` before the first turn: a bid, else a sale."""
-    free = free_blocks(obs)
-    plan = own_plan(obs, free)
-    spare = spare_blocks(obs, plan, free)
-    alone = [job for job in unplanned_jobs(obs, plan) if not job.joint]
+    free = planning.free_blocks(obs)
+    plan = planning.own_plan(obs, free)
+    spare = planning.spare_blocks(obs, plan, free)
+    alone = [job for job in planning.unplanned_jobs(obs, plan) if not job.joint]
     return (_bid(obs, alone[0], spare, other) if alone else None) or (
         _sell(obs, spare, [obs.market.labs[other]]) if spare else None
     )
@@ -330,7 +317,7 @@ def _bid(obs: Observation, job: Job, spare: list[Block], owner: str = "") -> Act
         return None
     best, wanted = 1.0, None
     helps = spare and all(block.reliability >= job.min_reliability for block in spare)
-    spare_on_time, spare_late = add_hours(job, spare, now, horizon)
+    spare_on_time, spare_late = planning.add_hours(job, spare, now, horizon)
     spare_energy = [block.energy_cost for block in spare]
     for block in market.blocks.values():
         seller = block.owner_lab_id
@@ -338,11 +325,13 @@ def _bid(obs: Observation, job: Job, spare: list[Block], owner: str = "") -> Act
             continue
         if block.reliability < job.min_reliability or market.labs[seller].finished:
             continue
-        more, over = hours(block, job, now, horizon)
-        adds = added_value(job, job.on_time + more, job.late + over) if more or over else None
+        more, over = planning.hours(block, job, now, horizon)
+        adds = (
+            planning.added_value(job, job.on_time + more, job.late + over) if more or over else None
+        )
         if adds is not None and adds - block.energy_cost > best:
             best, wanted = adds - block.energy_cost, block
-        adds = added_value(job, spare_on_time + more, spare_late + over) if helps else None
+        adds = planning.added_value(job, spare_on_time + more, spare_late + over) if helps else None
         if adds is not None and adds - sum([block.energy_cost, *spare_energy]) > best:
             best, wanted = adds - sum([block.energy_cost, *spare_energy]), block
     if wanted is None:

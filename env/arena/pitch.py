@@ -360,11 +360,7 @@ BOUNDS = {  # by what stands right before a figure, or right after it
         r"|^ ?(?:or (?:less|fewer)|से कम|के (?:अंदर|भीतर))"
     ),
 }
-BANDS_IN_HINDI = {
-    "low": "कम|निम्न|नीची",
-    "medium": "मध्यम|औसत",
-    "high": "ऊँची|ऊँचा|ज़्यादा|अधिक|भारी|तेज़",
-}
+BANDS_IN_HINDI = {"low": "कम|निम्न|नीची", "medium": "मध्यम|औसत", "high": "ऊँची|ऊँचा|ज़्यादा|अधिक|भारी|तेज़"}
 BAND = {
     band: _compile(rf"{START}(?:{band}|{words}){END}") for band, words in BANDS_IN_HINDI.items()
 }

@@ -16,7 +16,7 @@ from functools import reduce
 from operator import add
 from typing import NamedTuple
 
-from ..core import Turn
+from ..core import Turn, read_rows
 from .actions import Action, Malformed
 from .env import act, close_if_done
 from .planning import own_plan
@@ -34,34 +34,10 @@ class Component(NamedTuple):
     formula: str
 
 
-COMPONENTS = (
-    Component(
-        "job_utility_score",
-        "(value that jobs earned + half the change of the plan by booking) / stake",
-    ),
-    Component(
-        "deal_quality_score",
-        "(credits received less paid in trades + half the change of the plan by trades) / stake",
-    ),
-    Component(
-        "coalition_reliability_score",
-        "(credits received less paid in pools + half the change of the plan by pools) / stake",
-    ),
-    Component("judge_argument_score", "the judge's bonus for a pitch; 0 where none sits"),
-    Component("budget_efficiency_score", "- credits paid for energy / stake"),
-    Component(
-        "negotiation_efficiency_score",
-        "half the change of the plan by time that passed, or by leaving / stake",
-    ),
-    Component("market_adaptation_score", "half the change of the plan by a shock / stake"),
-    Component(
-        "invalid_action_penalty",
-        f"{REFUSED:.2f} for an action the rules refuse, {MALFORMED:.2f} for a malformed one",
-    ),
-    Component(
-        "spam_penalty", f"{SPAM:.2f} for the same action three times in a row, waiting left aside"
-    ),
-    Component("breach_penalty", f"{BREACH:.2f} for each coalition that the lab breaks, once"),
+PENALTIES = {"refused": REFUSED, "malformed": MALFORMED, "spam": SPAM, "breach": BREACH}
+COMPONENTS = tuple(
+    Component(row["name"], row["formula"].format(**PENALTIES))
+    for row in read_rows("arena/reward.csv")
 )
 TOTAL = Component("normalized_reward", "the sum of the ten components")
 

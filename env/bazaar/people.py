@@ -17,18 +17,6 @@ import numpy as np
 from ..amounts import rupees
 from ..core import Task
 from . import corpus, ear, market
-from .market import (
-    CLAIMS,
-    TYPES,
-    WARNS,
-    Heard,
-    listen,
-    market_grade,
-    reason_drawn,
-    story,
-    unasked,
-    unit_of,
-)
 from .rules import Bazaar
 from .speech import ACTS, DONE, LANGUAGES, QUESTIONS, Speech
 from .types import CATALOGUE, Accept, Action, Instance, Observation, Offer, WalkAway
@@ -106,7 +94,7 @@ class Person:
 
     @property
     def type(self) -> str:
-        return TYPES[self.kind]
+        return market.TYPES[self.kind]
 
 
 def draw_many(n: int, rng: np.random.Generator) -> dict[str, np.ndarray]:
@@ -115,7 +103,7 @@ def draw_many(n: int, rng: np.random.Generator) -> dict[str, np.ndarray]:
     habit = rng.choice(len(habits), n, p=habits[:, 0] / habits[:, 0].sum())
     shares = np.clip(habits[habit, 1:] * rng.uniform(1 - SPREAD, 1 + SPREAD, (n, 4)), 0, 1)
     mean, deviation, least, most = LIMIT
-    kind = rng.integers(len(TYPES), size=n)
+    kind = rng.integers(len(market.TYPES), size=n)
     low, high = np.array([ranges["honesty"] for ranges in market.RANGES.values()])[kind].T
     patience = rng.integers(len(PATIENCES), size=n)
     return {
@@ -133,7 +121,7 @@ def draw_many(n: int, rng: np.random.Generator) -> dict[str, np.ndarray]:
 def draw(rng: np.random.Generator) -> tuple[Instance]:
     """The deal of one episode."""
     item = CATALOGUE[rng.integers(len(CATALOGUE))]
-    price, unit = item.list_price, unit_of(item.list_price)
+    price, unit = item.list_price, market.unit_of(item.list_price)
     hidden = {name: values[0].item() for name, values in draw_many(1, rng).items()}
     rounds = int(rng.integers(*ROUNDS, endpoint=True))
     limit = round(price * rng.uniform(*BUYER_LIMIT))
@@ -254,22 +242,22 @@ def act_in(text: str) -> tuple[str, int]:
 
 
 def speech_at(
-    s: Person, t: int, private: Mapping[str, Any], heard: Heard, ask: int, course: Course
+    s: Person, t: int, private: Mapping[str, Any], heard: market.Heard, ask: int, course: Course
 ) -> Speech:
     """What it says with an `ask` in round `t`, 0 for its opening, after what it heard."""
     u = private["chance"][t]
     style, reaction = market.style_drawn(s, u), market.reaction_to(heard, u["reacts"])
     if heard.act in QUESTIONS:
         topic = heard.act.removeprefix("ask_")
-        content, cost, true = story(s, topic, *private["stories"][topic], True)
+        content, cost, true = market.story(s, topic, *private["stories"][topic], True)
         if cost and not course.best < cost <= ask:  # it would contradict its own prices
             content, cost = "evade", 0
     else:
         topic, (content, true), cost = "", ("", True), 0
         risk = float(hazard(s, course._replace(rise=0.0), False, heard.mood, heard.temper))
-        if t and risk >= WARNS:  # whoever is about to leave says so, truly
+        if t and risk >= market.WARNS:  # whoever is about to leave says so, truly
             topic, content = ("rival", "yes") if s.rival else ("patience", "low")
-        elif topic := unasked(private["chance"], t, TOPICS, CLAIM_RATE, CLAIMS):
+        elif topic := market.unasked(private["chance"], t, TOPICS, CLAIM_RATE, market.CLAIMS):
             content, true = claim(s, topic, ask, private["stories"][topic][0])
     if not content:
         return Speech(style, reaction=reaction)
@@ -298,7 +286,7 @@ def seller(obs: Observation, rng: np.random.Generator, *, mute: bool, use: str) 
     s, chance, t = private["stance"], private["chance"], table.round
     line = chance[t]["line"]
 
-    def speak(ask: int, heard: Heard, course: Course) -> Offer:
+    def speak(ask: int, heard: market.Heard, course: Course) -> Offer:
         if mute:
             return Offer(ask, f"{rupees(ask)}.")
         standing = int(course.best) if t and table.bids[-1] < course.best else None
@@ -307,16 +295,18 @@ def seller(obs: Observation, rng: np.random.Generator, *, mute: bool, use: str) 
         return Offer(ask, words)
 
     if not table.asks:
-        return speak(s.opening, Heard(), Course())
+        return speak(s.opening, market.Heard(), Course())
     first, ask = t == 1, table.asks[-1]
     course = follow(s.opening, table.bids, table.asks)
-    heard = Heard() if mute else listen(s, table.moves, chance, private["quote"], act_in)
+    heard = (
+        market.Heard() if mute else market.listen(s, table.moves, chance, private["quote"], act_in)
+    )
     least = threshold(s, ask, course, heard.mood)
     least += NOISE * s.list_price * (2 * chance[t]["accepts"] - 1)
     if course.best >= min(max(s.reservation, least), ask):
         return Accept(DONE[private["language"]].replace("#", rupees(int(course.best))))
     risks = hazards(s, course, first, heard.mood, heard.temper)
-    if reason := reason_drawn(risks, chance[t]["leaves"]):
+    if reason := market.reason_drawn(risks, chance[t]["leaves"]):
         words = corpus.pick(private["language"], use, "walk", reason, line, table.item)
         return WalkAway("" if mute else words)
     if chance[t]["gives"] < chance_to_give(s, course):
@@ -331,7 +321,7 @@ def people_task(use: str = "evaluation", mute: bool = False) -> Task:
         env=Bazaar(draw=draw, rounds=6, standing=True, version=3),
         learner="buyer",
         opponents={"seller": partial(seller, mute=mute, use=use)},
-        grade=market_grade,
+        grade=market.market_grade,
         success=0.3,
         about="A seller that answers bids as people do: rises soften it, and repeats try it.",
     )

@@ -71,10 +71,7 @@ def draw_sale(rng: np.random.Generator) -> tuple[Instance, ...]:
     item = CATALOGUE[rng.integers(len(CATALOGUE))]
     reservation = round(RESERVATION_SHARE * item.list_price)
     limit = round(item.list_price * rng.uniform(0.85, 1.15))
-    seller = {
-        "reservation": reservation,
-        **scheduled(reservation, item.list_price, ROUNDS, rng),
-    }
+    seller = {"reservation": reservation, **scheduled(reservation, item.list_price, ROUNDS, rng)}
     return (Instance(item, buyer={"reservation": limit}, seller=seller),)
 
 

@@ -12,16 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..core import EndReason, IllegalAction
-from .rules import (
-    Bazaar,
-    buyer_payoff,
-    check_ask,
-    check_bid,
-    check_budget,
-    check_extras,
-    plain,
-    unknown_action,
-)
+from . import rules
 from .types import Accept, Action, Deal, Move, Observation, Offer, Rival, Table, WalkAway
 
 BUYERS = ("buyer", "rival_1", "rival_2")
@@ -44,7 +35,7 @@ class MultiBuyerState:
     end: EndReason | None = None
 
 
-class MultiBuyerBazaar(Bazaar):
+class MultiBuyerBazaar(rules.Bazaar):
     """Rules of a sealed-bid market over one deal; the settings mean the same as in `Bazaar`."""
 
     agents = ("seller", *BUYERS)
@@ -84,27 +75,27 @@ class MultiBuyerBazaar(Bazaar):
         payoffs = dict.fromkeys(self.agents, 0.0)
         for deal in state.table.past:
             if deal.price is not None:
-                payoffs[deal.buyer] = buyer_payoff(state.private[deal.buyer], deal)
+                payoffs[deal.buyer] = rules.buyer_payoff(state.private[deal.buyer], deal)
                 payoffs["seller"] = deal.price - state.private["seller"]["reservation"]
         return payoffs
 
     def step(self, state: MultiBuyerState, action: Action) -> MultiBuyerState:
         if state.turn is None:
             raise IllegalAction("this game is over; no move is left to make")
-        action = plain(action)
+        action = rules.plain(action)
         if state.turn == "seller":
             return self._sell_to_best(state, action)
         return self._seal(state, state.turn, action)
 
     def check_offer(self, state: MultiBuyerState, offer: Offer) -> None:
         """Raise IllegalAction unless the side whose turn it is may make this offer."""
-        check_extras(offer, ())
+        rules.check_extras(offer, ())
         private = state.private[state.turn]
         if state.turn == "seller":
             seen = state.table._replace(bids=private["bids"])
-            check_ask(offer.price, seen, private["bids"][-1] if private["bids"] else None)
+            rules.check_ask(offer.price, seen, private["bids"][-1] if private["bids"] else None)
         else:
-            check_bid(offer.price, private, self.decimals)
+            rules.check_bid(offer.price, private, self.decimals)
 
     def _seal(self, state: MultiBuyerState, agent: str, action: Action) -> MultiBuyerState:
         private, ask = state.private[agent], state.table.asks[-1]
@@ -112,12 +103,12 @@ class MultiBuyerBazaar(Bazaar):
             self.check_offer(state, action)
             pending = action.price
         elif isinstance(action, Accept):
-            check_budget(ask, private)
+            rules.check_budget(ask, private)
             pending = ask
         elif isinstance(action, WalkAway):
             pending = None
         else:
-            raise unknown_action(action)
+            raise rules.unknown_action(action)
         bids = private["bids"] if pending is None else (*private["bids"], pending)
         left = state.table.round + 1 if pending is None else None
         sealed = {**private, "bids": bids, "pending": pending, "left": left}
@@ -165,7 +156,7 @@ class MultiBuyerBazaar(Bazaar):
             return self._finish(state, after, EndReason.AGREEMENT, "seller", price, winner)
         if isinstance(action, WalkAway):
             return self._finish(state, after, EndReason.WALKAWAY, "seller")
-        raise unknown_action(action)
+        raise rules.unknown_action(action)
 
     def _finish(
         self,

@@ -10,13 +10,12 @@ import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from sauda.llm.model import PACKAGE, PACKAGED_VERSION
 from sauda.records import read_table
-from sauda.train import STAGES
+from sauda.train import STAGES, settings_of
 from sauda.train.common import run_name
 
 IMAGE = "python:3.12"  # has git; torch brings CUDA with it
@@ -120,7 +119,7 @@ def training_job(stages: tuple[str, ...], model: str, name: str | None, **where:
         work.append(f'python -c "{HAS_CUDA}"')
     for stage in stages:
         command = ["train", stage, run_name(stage, model), "--model", model]
-        before = import_module(f"sauda.train.{stage}").SETTINGS["bazaar"].init_adapter
+        before = settings_of(stage)["bazaar"].init_adapter
         if before in stages:
             command += ["--init-adapter", f"runs/{before}/adapter"]
         work.append(shlex.join(command))

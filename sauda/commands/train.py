@@ -5,32 +5,18 @@ import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, field, fields, make_dataclass, replace
-from importlib import import_module
 from pathlib import Path
 from typing import Any, get_args
 
 from sauda.commands.console import add_command, print_tables, save_measured, with_reason
 from sauda.llm.model import smollm2
+from sauda.records import read_table
 from sauda.records.store import load, new_artifact, sha256, write
+from sauda.train import LIKE_PEOPLE, module_of, settings_of
 from sauda.train.dialogues import SOURCES, from_file, load_dialogues, load_shipped, report_use
 
-TRAINED = {
-    "sft": "a buyer or a lab, supervised fine-tuning on a teacher's moves",
-    "distill": "a lab, on a teacher's picks in its own games",
-    "people": "a buyer, on a planner's deals with people and in words of its own",
-    "talks": "the same, on deals of the open market and packages too",
-    "candid": "the same, on deals in which no line says what the seller has just done",
-    "listens": "the same, on which argument to begin with, by what the planner expects of each",
-    "heeds": "the same, on what to say with each bid, by what the planner expects of it",
-    "settles": "the same, on whole replies again",
-    "form": "a buyer, on legal moves at random: the form of a move and nothing else",
-    "reward": "a buyer, from `form` on, by the grades of whole games alone",
-    "grpo": "a buyer, reinforcement learning on whole games",
-    "dpo": "a buyer, on pairs of its replies to one position",
-    "roles": "the words of a buyer or a seller, supervised fine-tuning on dialogues",
-    "selector": "the softmax over scripted labs, by REINFORCE",
-    "ear": "the classifier of sentences, by logistic regression",
-}
+# By name: what is trained, and how.
+TRAINED = {row["stage"]: row["about"] for row in read_table(Path(__file__).with_name("stages.csv"))}
 SIMPLE = (int, float, str, bool)  # types of a setting that is an option, alone or in a tuple
 
 
@@ -81,19 +67,21 @@ def read_settings(stage: str, arguments: Sequence[str]) -> tuple[Any, argparse.N
     """
     from transformers import HfArgumentParser
 
-    module = import_module(f"sauda.train.{stage}")
+    kinds = settings_of(stage)
     first = argparse.ArgumentParser(f"python -m sauda train {stage}", add_help=False)
-    first.add_argument("--game", choices=module.SETTINGS, default=next(iter(module.SETTINGS)))
+    first.add_argument("--game", choices=kinds, default=next(iter(kinds)))
     first.add_argument("--model")
     chosen, _ = first.parse_known_args(arguments)
-    defaults = module.SETTINGS[chosen.game]()
+    defaults = kinds[chosen.game]()
     if chosen.model == "toy":
-        toy = {name: value for name, value in module.TOY.items() if hasattr(defaults, name)}
+        toy = {
+            name: value for name, value in module_of(stage).TOY.items() if hasattr(defaults, name)
+        }
         defaults = replace(defaults, **toy)
-    parser = HfArgumentParser(
-        options_of(defaults), prog=first.prog, description=module.__doc__.partition("\n")[0]
-    )
-    parser.add_argument("--game", choices=module.SETTINGS, default=chosen.game)
+    described = defaults if stage in LIKE_PEOPLE else module_of(stage)
+    about = described.__doc__.partition("\n")[0]
+    parser = HfArgumentParser(options_of(defaults), prog=first.prog, description=about)
+    parser.add_argument("--game", choices=kinds, default=chosen.game)
     parser.add_argument("--out", type=Path, help="the run's folder; by default in a cache")
     parser.add_argument("--resume", action="store_true", help="from the last complete checkpoint")
     given, place = parser.parse_args_into_dataclasses(arguments, look_for_args_file=False)
@@ -117,7 +105,7 @@ def options_of(settings: Any) -> type:
 def train_stage(stage: str, arguments: Sequence[str]) -> int:
     """Run a stage of a language model and print its figures."""
     settings, place = read_settings(stage, arguments)
-    data = import_module(f"sauda.train.{stage}").train(settings, place.out, place.resume)
+    data = module_of(stage).train(settings, place.out, place.resume)
     accepted, last = data["acceptance"], data["log"][-1]
     print(
         f"{data['stage']} {data['base']['name']}: {last['step']} steps, "

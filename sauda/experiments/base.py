@@ -7,7 +7,6 @@ processes and an option too; `root`, the folder of the artifacts that it reads.
 """
 
 import argparse
-import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -20,7 +19,6 @@ from sauda.records import check_least, store
 from sauda.records.kinds import entry
 
 Data = Mapping[str, Any]  # a JSON value of the result type
-PLAYERS = "players"  # a setting: whom the rows are about
 
 
 @dataclass(frozen=True)
@@ -58,9 +56,6 @@ class Experiment:
                 default=default,
                 help=f"default: {usual}".replace("%", "%%"),
             )
-        if PLAYERS in self.settings():
-            about = "measure these players alone and leave the rows of others as they are recorded"
-            parser.add_argument("--anew", nargs="+", default=(), metavar="PLAYER", help=about)
         about = "save there, and not as the artifact"
         parser.add_argument("--out", type=Path, metavar="FILE", help=about)
         return parser
@@ -74,57 +69,21 @@ class Experiment:
         settings: others are saved nowhere. Raises ValueError for a whole number that is too low.
         """
         chosen = {name: store.to_tuple(value) for name, value in chosen.items()}
-        anew = chosen.pop("anew", ())
         check_least(chosen, {"seed": 0})
         settings = {name: chosen[name] for name in self.settings()}
         config = settings | {name: store.sha256(path) for name, path in self.inputs.items()}
-        if anew:
-            data = self.renew(anew, chosen, store.load(self.file, root))
-        else:
-            data = self.function(**chosen)
-        made = store.new_artifact(self.file, config, data)
+        made = store.new_artifact(self.file, config, self.function(**chosen))
         if out:
             store.write(out, made.as_text())
         elif settings == self.settings():
             out = root / store.write_artifact(made, root).file
         return made, out
 
-    def renew(
-        self, players: tuple[str, ...], chosen: Mapping[str, Any], recorded: store.Artifact
-    ) -> Data:
-        """The recorded result with the rows of some players measured anew.
-
-        Raises ValueError where they are no players of it, or where something that depends on no
-        player is not as recorded, so that all are to be measured.
-        """
-        then, settings = recorded.data.as_json(), recorded.settings()
-        names = settings[PLAYERS]
-        if settings != {name: chosen[name] for name in settings} or not {*players} <= {*names}:
-            raise ValueError(f"--anew takes players of artifacts/{self.file}: {', '.join(names)}")
-        fresh = json.loads(json.dumps(self.function(**{**chosen, PLAYERS: players})))
-        by_player = [name for name in then if is_by_player(then[name])]
-        differs = [n for n in then if n not in (*by_player, "models") and then[n] != fresh[n]]
-        if differs:
-            raise ValueError(f"{', '.join(differs)} differ from artifacts/{self.file}: omit --anew")
-        result = dict(then)
-        for name in by_player:
-            others = [row for row in then[name] if row["player"] not in players]
-            result[name] = sorted(others + fresh[name], key=lambda row: names.index(row["player"]))
-        if "models" in then:  # an experiment on scripts alone has none
-            result["models"] = then["models"] | fresh["models"]
-        return result
-
     def replay(self, artifact: store.Artifact, workers: int, root: Path) -> Data:
         """The result of calling the function again with the recorded settings."""
         chosen = {n: value for n, value in artifact.settings().items() if n not in self.inputs}
         how = {"workers": workers, "root": root}
         return self.function(**chosen, **{n: v for n, v in how.items() if n in self.parameters})
-
-
-def is_by_player(value: Any) -> bool:
-    """Whether a part of a result is a list of rows that each name their player."""
-    rows = value if isinstance(value, list) else []
-    return bool(rows) and all(isinstance(row, Mapping) and "player" in row for row in rows)
 
 
 def experiment(

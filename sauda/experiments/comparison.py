@@ -19,18 +19,6 @@ from sauda.games import ARENA, BAZAAR, game_of
 from sauda.games.adapter import Game
 from sauda.llm.model import adapter_folder
 from sauda.llm.wrappers import WRAPPERS
-from sauda.played import (
-    Cell,
-    Cells,
-    Store,
-    flat,
-    hashes,
-    join,
-    play_cells,
-    play_columns,
-    take_first,
-    weights_of,
-)
 from sauda.players import (
     AUTARKY,
     BASE,
@@ -108,7 +96,7 @@ class Comparison:
         grids = [asdict(grid) for grid in self.grids]
         return {"parts": grids, "batch": self.batch, "baseline": self.baseline}
 
-    def cells(self) -> dict[Cell, range]:
+    def cells(self) -> dict[played.Cell, range]:
         """The hold-out seeds of every task and policy.
 
         Raises ValueError where there are too few, names do not fit, or a task has no baseline.
@@ -116,7 +104,7 @@ class Comparison:
         cells = {}
         for grid in self.grids:
             seeds = first_seeds(grid.episodes)
-            for cell in (Cell(*names) for names in product(grid.tasks, grid.policies)):
+            for cell in (played.Cell(*names) for names in product(grid.tasks, grid.policies)):
                 if is_model(cell.policy):
                     player_spec(cell.policy).seat(self.game)
                 cells[cell] = seeds
@@ -136,13 +124,13 @@ def bazaar_grids(games: int = 400, models: Sequence[str] = ()) -> tuple[Grid, ..
     models = tuple(models) or (BASE, *(name for name in find_trained(PARENTS) if name in MEASURED))
     for name in models:
         player_spec(name)  # refuses what is no model
-    players: dict[str, list[str]] = {}  # by task
+    by_task: dict[str, list[str]] = {}
     for name in models:
         for task in MEASURED.get(name, (PEOPLE,)):
-            players.setdefault(task, []).append(name)
+            by_task.setdefault(task, []).append(name)
     grids = tuple(
         Grid((task,), (*names, *BESIDE[task]), max(1, games // 2) if task in HALVED else games)
-        for task, names in players.items()
+        for task, names in by_task.items()
     )
     wrapped = tuple(f"{SERVED}+{part}" for part in (*WRAPPERS, CONSTRAINED) if SERVED in models)
     wrapped += (f"{BASE}+{CONSTRAINED}",) if BASE in models else ()
@@ -194,7 +182,9 @@ def read_comparison(artifact: Artifact) -> Comparison:
 
 
 def compare_models(
-    comparison: Comparison, store: Store | None = None, recorded: Mapping[str, Any] | None = None
+    comparison: Comparison,
+    store: played.Store | None = None,
+    recorded: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
     """The artifact's data: a row per task and policy, gains of the stages, episodes, models.
 
@@ -209,39 +199,41 @@ def compare_models(
     had = {cell: len(columns["grade"]) for cell, columns in reused.items()}
     left = {cell: seeds[had.get(cell, 0) :] for cell, seeds in cells.items()}
     left = {cell: seeds for cell, seeds in left.items() if seeds}
-    new = play_cells(play_columns, left, here, comparison.batch, store or Store())
+    new = played.play_cells(
+        played.play_columns, left, here, comparison.batch, store or played.Store()
+    )
     episodes = {
-        cell: join([part[cell] for part in (reused, new) if cell in part]) for cell in cells
+        cell: played.join([part[cell] for part in (reused, new) if cell in part]) for cell in cells
     }
     if recorded is not None:
-        used = ({weights_of(cell.policy) for cell in part} for part in (reused, new))
+        used = ({played.weights_of(cell.policy) for cell in part} for part in (reused, new))
         models = played.with_cpus(models, recorded["models"], *used)
     return tabulate(comparison, episodes) | {"models": models}
 
 
 def load_kept(
     comparison: Comparison, models: Mapping[str, Any], recorded: Mapping[str, Any]
-) -> dict[Cell, dict[str, Any]]:
+) -> dict[played.Cell, dict[str, Any]]:
     """The columns in `recorded` that are still the same: whole batches from the first seed on."""
-    episodes = flat(recorded["episodes"])
+    episodes = played.flat(recorded["episodes"])
     then = {(row["task"], row["policy"]): row["hashes"] for row in recorded["rows"]}
     reused = {}
     for cell, seeds in comparison.cells().items():
-        if cell not in episodes or then[cell] != hashes(cell):
+        if cell not in episodes or then[cell] != played.hashes(cell):
             continue
-        weights, sources = weights_of(cell.policy), recorded["models"]
+        weights, sources = played.weights_of(cell.policy), recorded["models"]
         same = not weights or played.is_same_player(sources.get(weights), models[weights])
         had = len(episodes[cell]["grade"])
         count = len(seeds) if had >= len(seeds) else had - had % comparison.batch
         if same and count:
-            reused[cell] = take_first(episodes[cell], count)
+            reused[cell] = played.take_first(episodes[cell], count)
     return reused
 
 
 # The tables -------------------------------------------------------------------------------------
 
 
-def tabulate(comparison: Comparison, episodes: Cells) -> dict[str, Any]:
+def tabulate(comparison: Comparison, episodes: played.Cells) -> dict[str, Any]:
     """The tables of the artifact, all computed from the episodes."""
     cells, game = comparison.cells(), comparison.game.columns
     worlds = {
@@ -250,7 +242,7 @@ def tabulate(comparison: Comparison, episodes: Cells) -> dict[str, Any]:
     rows = []
     for cell, columns in episodes.items():
         n, base = len(columns["grade"]), cell._replace(policy=comparison.baseline)
-        pair = {base: take_first(episodes[base], n), cell: columns}
+        pair = {base: played.take_first(episodes[base], n), cell: columns}
         met = {name: facts[:n] for name, facts in worlds[cell.task].items()}
         figures = evaluate.row(cell, pair, met, comparison.baseline)
         rows.append(figures | {count: sum(columns[count]) for count in game.MODEL_COUNTS})
@@ -271,7 +263,7 @@ def tabulate(comparison: Comparison, episodes: Cells) -> dict[str, Any]:
     return data | {"episodes": nested}
 
 
-def stage_gains(comparison: Comparison, episodes: Cells) -> Iterator[dict[str, Any]]:
+def stage_gains(comparison: Comparison, episodes: played.Cells) -> Iterator[dict[str, Any]]:
     """What each stage of training adds to the last before it that played there, bare, by seed.
 
     Once on all seeds, once on those that no training game is like.
@@ -291,7 +283,7 @@ def stage_gains(comparison: Comparison, episodes: Cells) -> Iterator[dict[str, A
                 yield named | _difference(*(column[mask] for column in grades))
 
 
-def rivalries(comparison: Comparison, episodes: Cells) -> Iterator[dict[str, Any]]:
+def rivalries(comparison: Comparison, episodes: played.Cells) -> Iterator[dict[str, Any]]:
     """What each trained stage wins more than each rival, bare, paired by seed."""
     trained = comparison.stages[1:]
     for task_name, policy, rival in product(_tasks(episodes), trained, comparison.rivals):
@@ -299,7 +291,7 @@ def rivalries(comparison: Comparison, episodes: Cells) -> Iterator[dict[str, Any
             yield {"task": task_name, "policy": policy, "rival": rival} | _difference(*grades)
 
 
-def measure_gap_closed(comparison: Comparison, episodes: Cells) -> Iterator[dict[str, Any]]:
+def measure_gap_closed(comparison: Comparison, episodes: played.Cells) -> Iterator[dict[str, Any]]:
     """The share of the gap between base and goal that each stage closes, per task with a goal."""
     for task_name, stage in product(_tasks(episodes), comparison.stages):
         grades = _grades(episodes, task_name, stage, comparison.baseline, comparison.goal)
@@ -309,11 +301,11 @@ def measure_gap_closed(comparison: Comparison, episodes: Cells) -> Iterator[dict
             yield {"task": task_name, "policy": stage} | _label(len(grades[0]), "share", share)
 
 
-def _tasks(episodes: Cells) -> list[str]:
+def _tasks(episodes: played.Cells) -> list[str]:
     return list(dict.fromkeys(cell.task for cell in episodes))
 
 
-def _grades(episodes: Cells, task_name: str, *names: str) -> list[np.ndarray]:
+def _grades(episodes: played.Cells, task_name: str, *names: str) -> list[np.ndarray]:
     """The grades of each policy on the seeds that all played; none where one played none."""
     if any((task_name, name) not in episodes for name in names):
         return []
@@ -338,8 +330,8 @@ def _difference(ours: np.ndarray, theirs: np.ndarray) -> dict[str, Any]:
 def replay(artifact: Artifact, workers: int, root: Path) -> dict[str, Any]:
     """The data for `verify`: all tables, and the games of pairs that need no weights."""
     comparison, recorded = read_comparison(artifact), artifact.data.as_json()
-    cells, recorded_columns = comparison.cells(), flat(recorded["episodes"])
+    cells, recorded_columns = comparison.cells(), played.flat(recorded["episodes"])
     episodes = {cell: recorded_columns.get(cell) for cell in cells}
-    scripted = {cell: seeds for cell, seeds in cells.items() if not weights_of(cell.policy)}
-    episodes |= play_cells(play_columns, scripted, workers)
+    scripted = {cell: seeds for cell, seeds in cells.items() if not played.weights_of(cell.policy)}
+    episodes |= played.play_cells(played.play_columns, scripted, workers)
     return tabulate(comparison, episodes)

@@ -15,19 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from env import (
-    Accept,
-    Episode,
-    Observation,
-    Offer,
-    Task,
-    WalkAway,
-    episode,
-    get_task,
-    rollout,
-    rupees,
-    shares,
-)
+import env
 from sauda.experiments.base import experiment
 from sauda.experiments.role_play import Recorded
 from sauda.language.faults import FAULTS, faults_in
@@ -48,32 +36,32 @@ class Habit(NamedTuple):
     """A seller: where it opens, times the list price, how it goes on, and what it says."""
 
     opening: float
-    goes_on: Callable[[Observation], float]  # its next ask, before it is held to what is legal
+    goes_on: Callable[[env.Observation], float]  # its next ask, before it is held to what is legal
     says: tuple[str, ...]
 
 
-def by(share: float, every: int = 1) -> Callable[[Observation], float]:
+def by(share: float, every: int = 1) -> Callable[[env.Observation], float]:
     """Has given so large a share of its room at the end, in equal steps, one in `every` rounds."""
 
-    def next_ask(obs: Observation) -> float:
+    def next_ask(obs: env.Observation) -> float:
         given = share * (obs.round // every) * every / obs.table.rounds
         return obs.opening_ask - given * (obs.opening_ask - obs.reservation)
 
     return next_ask
 
 
-def late(obs: Observation) -> float:
+def late(obs: env.Observation) -> float:
     """Stands, and in the last two rounds halves what is left to its reservation price."""
     return (obs.ask + obs.reservation) / 2 if obs.table.rounds - obs.round < 2 else obs.ask
 
 
-def mirror(obs: Observation) -> float:
+def mirror(obs: env.Observation) -> float:
     """Falls by the buyer's last rise."""
     bids = obs.table.bids
     return obs.ask - (max(0, bids[-1] - max(bids[:-1])) if len(bids) > 1 else 0)
 
 
-def splitter(obs: Observation) -> float:
+def splitter(obs: env.Observation) -> float:
     """The middle between its ask and the best bid."""
     return (obs.ask + obs.bid) / 2
 
@@ -100,7 +88,9 @@ class Visitor:
 
     habit: str
 
-    def __call__(self, obs: Observation, rng: np.random.Generator) -> Offer | Accept | WalkAway:
+    def __call__(
+        self, obs: env.Observation, rng: np.random.Generator
+    ) -> env.Offer | env.Accept | env.WalkAway:
         habit, least = HABITS[self.habit], obs.reservation
         if not obs.table.asks:
             ask = max(least, round(habit.opening * obs.table.item.list_price))
@@ -108,16 +98,16 @@ class Visitor:
             ask = min(obs.ask, max(least, round(habit.goes_on(obs))))
             last = obs.round >= obs.table.rounds
             if obs.bid >= ask or (last and obs.bid >= least):
-                return Accept()
+                return env.Accept()
             if self.habit == "deadline" and obs.round == 4:
-                return WalkAway("I have to go now.")
+                return env.WalkAway("I have to go now.")
         says = habit.says[obs.round % len(habit.says)]
-        return Offer(ask, f"{says} {rupees(ask)}.")
+        return env.Offer(ask, f"{says} {env.rupees(ask)}.")
 
 
-def task_of(habit: str) -> Task:
+def task_of(habit: str) -> env.Task:
     """The game with people, a seller of the habit in the other seat."""
-    return replace(get_task(TASK), opponents={"seller": Visitor(habit)})
+    return replace(env.get_task(TASK), opponents={"seller": Visitor(habit)})
 
 
 # What is measured ---------------------------------------------------------------------------------
@@ -137,25 +127,28 @@ class Figures(NamedTuple):
     faults: Mapping[str, int]
 
 
-def measure(game: Episode) -> Figures:
+def measure(game: env.Episode) -> Figures:
     """The figures of a game that is over."""
-    deal = deal_at(get_task(TASK), game.seed)
+    deal = deal_at(env.get_task(TASK), game.seed)
     limit = deal.buyer["reservation"]
     table, conceded, answered, lines, faults = game.final.table, 0, 0, 0, Counter()
     for turn in game.turns:
         if turn.agent != "buyer":
             continue
         if turn.observation.drop:
-            rises = isinstance(turn.action, Offer) and turn.action.price > turn.observation.bid
-            conceded, answered = conceded + 1, answered + (rises or isinstance(turn.action, Accept))
-        if isinstance(turn.action, Offer) and turn.action.message:
+            rises = isinstance(turn.action, env.Offer) and turn.action.price > turn.observation.bid
+            conceded, answered = (
+                conceded + 1,
+                answered + (rises or isinstance(turn.action, env.Accept)),
+            )
+        if isinstance(turn.action, env.Offer) and turn.action.message:
             lines += 1
             faults.update(faults_in(turn.observation, turn.action))
     price = table.past[0].price if table.past else None
     return Figures(
         possible=limit > deal.seller["reservation"],
         deal=price is not None,
-        share=shares(game.final, "buyer")[0],
+        share=env.shares(game.final, "buyer")[0],
         steady=max((len(list(run)) for _, run in groupby(table.bids)), default=0) <= OFTEN,
         conceded=conceded,
         answered=answered,
@@ -206,7 +199,7 @@ def play_model(
     games = play_together(task, PlayerSpec(model), seeds)
     rounds = zip_longest(*([turn.reply.text for turn in game.turns] for game in games))
     texts = [text for replies in rounds for text in replies if text is not None]
-    return [measure(episode(task, game.play)) for game in games], texts
+    return [measure(env.episode(task, game.play)) for game in games], texts
 
 
 def summarize(
@@ -220,8 +213,8 @@ def summarize(
             played[name, habit], texts = play_model(models(name, habit), habit, seeds)
             replies.append({"player": name, "habit": habit, "texts": texts})
         else:
-            policy, task = get_policy(get_task(TASK), name), task_of(habit)
-            played[name, habit] = [measure(rollout(task, policy, seed)) for seed in seeds]
+            policy, task = get_policy(env.get_task(TASK), name), task_of(habit)
+            played[name, habit] = [measure(env.rollout(task, policy, seed)) for seed in seeds]
     return {"rows": rows_of(played), "replies": replies}
 
 
@@ -243,6 +236,6 @@ def manners(
 ) -> dict[str, Any]:
     """The data of the artifact. ValueError for an unknown player."""
     for name in players:
-        get_policy(get_task(TASK), name)
+        get_policy(env.get_task(TASK), name)
     made = summarize(players, first_seeds(games), lambda name, habit: player_spec(name).generate)
     return made | {"models": models_behind(players, "people")}

@@ -165,18 +165,10 @@ def _row(part: str, intent: str, confusion: Sequence[Mapping[str, Any]]) -> dict
 
 LABELLED = Path(__file__).parents[1] / "language" / "labelled.csv"
 BLIND = LABELLED.with_name("labelled_blind.csv")
-KINDS = (
-    "plain",
-    "correction",
-    "for_several",
-    "spaced_digits",
-    "glued",
-    "range",
-    "mixed",
-    "dollar",
-    "not_a_price",
-    "tells",
-)  # of the blind sentences; all but the last are labelled for their price
+KINDS = (  # of the blind sentences; all but the last are labelled for their price
+    "plain", "correction", "for_several", "spaced_digits", "glued", "range", "mixed", "dollar",
+    "not_a_price", "tells",
+)  # fmt: skip
 LANGUAGES = ("en", "hinglish", "hi")
 SPLITS = ("dev", "held_out")
 HELD_OUT = 141 / 256  # share of texts; a little over half

@@ -14,20 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from env import (
-    CATALOGUE,
-    Accept,
-    Bazaar,
-    Instance,
-    Observation,
-    Offer,
-    Policy,
-    Task,
-    WalkAway,
-    market,
-    rollout,
-    shares,
-)
+import env
 from env.fingerprint import TEXTS, fingerprint, positions
 from sauda.experiments.base import experiment
 from sauda.games.adapter import Messages, ParsedReply, Reply, Request, Schema
@@ -35,7 +22,7 @@ from sauda.language import acts
 from sauda.language.acts import Acts
 from sauda.language.spoken import announce
 from sauda.llm.model import NamedModel, load_once
-from sauda.llm.turn import ModelGame, in_batches, new_game, take_turns
+from sauda.llm.turn import ModelGame, new_game, play_seats
 from sauda.llm.types import BatchGenerate
 from sauda.played import model_source
 from sauda.players import BASE, GENERALIST, ROLES, SPECIALISTS, is_off_role, player_spec
@@ -53,7 +40,7 @@ UNSAID = "x"  # stands for the words that are asked for
 # What they play for ------------------------------------------------------------------------------
 
 
-def draw_deal(rng: np.random.Generator) -> tuple[Instance]:
+def draw_deal(rng: np.random.Generator) -> tuple[env.Instance]:
     """One deal: item, rounds, both limits, the buyer's cost of time.
 
     Numbers of a seller type are drawn first and thrown away: in the recorded games they come first
@@ -62,21 +49,21 @@ def draw_deal(rng: np.random.Generator) -> tuple[Instance]:
     rng.integers(4)
     rng.random(7)
     discount = rng.uniform(0.94, 0.98)  # factor on the buyer's gain per round after the first
-    item = CATALOGUE[rng.integers(len(CATALOGUE))]
+    item = env.CATALOGUE[rng.integers(len(env.CATALOGUE))]
     rounds = int(rng.integers(8, 12, endpoint=True))
     seller, buyer = (
         round(item.list_price * rng.uniform(*shares)) for shares in ((0.40, 0.80), (0.60, 1.10))
     )
     private = {"reservation": buyer, "discount": discount, "purse": round(1.5 * item.list_price)}
-    return (Instance(item, private, {"reservation": seller}, rounds=rounds),)
+    return (env.Instance(item, private, {"reservation": seller}, rounds=rounds),)
 
 
-PAIR_TASK = Task(
+PAIR_TASK = env.Task(
     name="bazaar/pair",
-    env=Bazaar(draw=draw_deal, rounds=12),
+    env=env.Bazaar(draw=draw_deal, rounds=12),
     learner="buyer",
     opponents={"seller": Acts(SELLERS["linear"])},
-    grade=market.market_grade,
+    grade=env.market.market_grade,
     success=0.3,
     about="A buyer and a seller who see prices and their own limits, and nothing else.",
 )
@@ -157,43 +144,43 @@ class RoleSeat:
     words; words that hold no price to offer are no move.
     """
 
-    strategy: Policy
+    strategy: env.Policy
     tries = 1
 
     def request(
-        self, obs: Observation, seed: int, invalid_replies: tuple[str, ...] = ()
+        self, obs: env.Observation, seed: int, invalid_replies: tuple[str, ...] = ()
     ) -> Request:
         return Request(role_prompt(obs, self._decide(obs)), seed)
 
     def parse(
-        self, obs: Observation, reply: Reply, invalid_replies: tuple[str, ...] = ()
+        self, obs: env.Observation, reply: Reply, invalid_replies: tuple[str, ...] = ()
     ) -> ParsedReply:
         """The decided move as proposal, the move that was said as action; none without a price.
 
         A price that differs from the decided one is a change.
         """
         decided, words = self._decide(obs), " ".join(reply.text.split())
-        if not isinstance(decided, Offer):
+        if not isinstance(decided, env.Offer):
             return ParsedReply(decided, replace(decided, message=words), reply.source)
         price = price_said(obs, words)
         if price is None:
             error = f"expected the price {decided.price:g} in words, got {words[:80]!r}"
             return ParsedReply(decided, None, reply.source, error=error)
         changes = () if price == decided.price else (f"{decided.price:g} became {price:g}",)
-        return ParsedReply(decided, Offer(price, words), reply.source, changes)
+        return ParsedReply(decided, env.Offer(price, words), reply.source, changes)
 
-    def _decide(self, obs: Observation) -> Offer | Accept | WalkAway:
+    def _decide(self, obs: env.Observation) -> env.Offer | env.Accept | env.WalkAway:
         return self.strategy(obs, np.random.default_rng(0))
 
 
-def price_said(obs: Observation, words: str) -> float | None:
+def price_said(obs: env.Observation, words: str) -> float | None:
     """The price that `words` propose, read by the parser of the dialogues."""
     context = replace(acts.context_of(obs.table, obs.agent, True), notes=obs.table.item.name)
     price = acts.parse_act(words, context).price
     return None if price is None else obs.priced(price)
 
 
-def role_prompt(obs: Observation, decided: Offer | Accept | WalkAway) -> Messages:
+def role_prompt(obs: env.Observation, decided: env.Offer | env.Accept | env.WalkAway) -> Messages:
     """The chat in which a role says `decided`: the game so far in words, then the intention.
 
     An offer without words is told as its price. Raises IllegalAction where `decided` is no move.
@@ -227,7 +214,7 @@ def role_prompt(obs: Observation, decided: Offer | Accept | WalkAway) -> Message
 @cache
 def prompt_hashes() -> dict[str, str]:
     """The fingerprints of a role's prompt and of the reading of a price from its words."""
-    moves = Offer(1000), Accept(), WalkAway()
+    moves = env.Offer(1000), env.Accept(), env.WalkAway()
     seen = [obs for seat in SEATS for obs in positions(PAIR_TASK, seat)]
     asked = [role_prompt(obs, move) for obs in seen for move in moves]
     actions = [
@@ -248,28 +235,21 @@ def play_role(
     for start in range(0, len(seeds), batch):
         games = [new_game(task, seed) for seed in seeds[start : start + batch]]
         while running := [game for game in games if game.running]:
-            turns = take_turns(
-                [says] * len(running),
-                [game.observation for game in running],
-                [lambda attempt, game=game: game.seed() for game in running],
-                in_batches(model),
-            )
-            for game, turn in zip(running, turns, strict=True):
-                game.apply(turn)
+            play_seats(running, [says] * len(running), model)
         rows += [_row(game, seat) for game in games]
     return rows
 
 
 def _row(game: ModelGame, seat: str) -> dict[str, Any]:
     """One game: how its offers were said, how it ended, and what the seat got of the ZOPA."""
-    offers = [turn for turn in game.turns if isinstance(turn.parsed.proposal, Offer)]
+    offers = [turn for turn in game.turns if isinstance(turn.parsed.proposal, env.Offer)]
     unsaid = sum(turn.action is None for turn in offers)
     return {
         "seed": game.play.seed,
         "offers": len(offers),  # that the script decided
         "said": sum(not turn.parsed.changes for turn in offers) - unsaid,  # at their price
         "unsaid": unsaid,  # without a price in their words: 1 forfeits the game
-        "share": round(shares(game.play.state, seat)[0], 6),
+        "share": round(env.shares(game.play.state, seat)[0], 6),
         "replies": [turn.reply.text for turn in game.turns],
     }
 
@@ -309,8 +289,8 @@ def script_shares(script: str, seat: str, seeds: Sequence[int]) -> np.ndarray:
     """The seat's shares where both sides are scripts that speak, shape (games,)."""
     buyer, seller = (Acts(by_name[script]) for by_name in SEATS.values())
     task = replace(PAIR_TASK, opponents={"seller": seller})
-    games = [rollout(task, buyer, seed) for seed in seeds]
-    return np.array([round(shares(game.final, seat)[0], 6) for game in games])
+    games = [env.rollout(task, buyer, seed) for seed in seeds]
+    return np.array([round(env.shares(game.final, seat)[0], 6) for game in games])
 
 
 def _figures(
@@ -335,6 +315,3 @@ def _figures(
         "difference": difference_of(share, script),
         "losses": int((share < 0).sum()),  # deals below the seat's own limit
     }
-
-
-# The nine contrasts ------------------------------------------------------------------------------

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, fields, replace
 from functools import partial
+from math import exp, log
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,6 @@ from sauda.experiments.scripts import cross_entropy
 from sauda.played import grades, play_cells, round_all
 from sauda.players import get_policy
 from sauda.policies.ruled import NEUTRAL, Ruled
-from sauda.policies.tuned import at
 from sauda.records.seeds import SPLITS, first_seeds
 from sauda.statistics import difference_of, mean_of
 
@@ -37,13 +37,25 @@ def training_task() -> Task:
     return market.market_task("open-3", replace(market.MARKETS["open-3"], use="training"))
 
 
+def rule_of(point: Sequence[float]) -> Ruled:
+    """The rule at a point of the unit cube, one coordinate a number."""
+    numbers: dict[str, float] = {}
+    for known, share in zip(fields(Ruled), point, strict=True):
+        low, high, scale = (known.metadata[key] for key in ("low", "high", "scale"))
+        share = min(1.0, max(0.0, float(share)))
+        at = low + share * (high - low)
+        at = exp(log(low) + share * (log(high) - log(low))) if scale == "log" else at
+        numbers[known.name] = round(at, 4)
+    return Ruled(**numbers)
+
+
 def search(
     population: int, elites: int, generations: int, games: int, fixed: Mapping[str, float]
 ) -> Ruled:
     """The rule that the search finds with some numbers fixed."""
 
     def rule_at(point: np.ndarray) -> Ruled:
-        return replace(at(Ruled, point), **fixed)
+        return replace(rule_of(point), **fixed)
 
     size, rng = len(fields(Ruled)), np.random.default_rng(SEARCH)
     how = (size, population, elites, generations, games, rng)

@@ -14,43 +14,34 @@ from sauda.experiments import comparison
 from sauda.games import game_of
 from sauda.llm.model import load_once
 from sauda.played import Cell, Sample, hashes, play_model, take_first
-from sauda.players import is_model, player_spec
+from sauda.players import player_spec
+from sauda.records import store
 from sauda.records.kinds import KINDS
-from sauda.records.store import (
-    CHECKSUMS,
-    ROOT,
-    Artifact,
-    checksums,
-    child,
-    differences,
-    load,
-    sha256,
-)
 
 
-def verify(file: str, workers: int = 2, root: Path = ROOT) -> list[str]:
+def verify(file: str, workers: int = 2, root: Path = store.ROOT) -> list[str]:
     """The faults of `file`, a sentence each: its checksum, and values that recompute differently.
 
     Empty where all of it is right. A file with another checksum is not replayed: its settings may
     be the part that was changed. Raises ArtifactError for a file that is missing or malformed.
     """
-    artifact = load(file, root)
-    recorded, now = checksums(root).get(file), sha256(root / file)
+    artifact = store.load(file, root)
+    recorded, now = store.checksums(root).get(file), store.sha256(root / file)
     if recorded is None:
-        return [f"{file} has no line in {CHECKSUMS}; `make checksums` writes one"]
+        return [f"{file} has no line in {store.CHECKSUMS}; `make checksums` writes one"]
     if recorded != now:
-        return [f"{file} was changed: its SHA-256 is {now}, and {CHECKSUMS} has {recorded}"]
+        return [f"{file} was changed: its SHA-256 is {now}, and {store.CHECKSUMS} has {recorded}"]
     data, moved = artifact.data.as_json(), moved_hashes(artifact)
     replayed = KINDS[artifact.kind].recompute(artifact, workers, root)
     models = {name: value for name, value in data.items() if name == "models"}  # are not repeated
-    places = differences(data, {**replayed, **models}, "data")
+    places = store.differences(data, {**replayed, **models}, "data")
     return [*moved.values(), *(p for p in places if p.partition(": ")[0] not in moved)]
 
 
 # Fingerprints ------------------------------------------------------------------------------------
 
 
-def moved_hashes(artifact: Artifact) -> dict[str, str]:
+def moved_hashes(artifact: store.Artifact) -> dict[str, str]:
     """What is wrong with each fingerprint in `artifact` that is not today's, by its place."""
     return {
         place: f"{place}: recorded {recorded!r}, but today's code has {today!r}: what was measured"
@@ -60,7 +51,7 @@ def moved_hashes(artifact: Artifact) -> dict[str, str]:
     }
 
 
-def read_hashes(artifact: Artifact) -> Iterator[tuple[str, str, str]]:
+def read_hashes(artifact: store.Artifact) -> Iterator[tuple[str, str, str]]:
     """Each fingerprint in `artifact`: its place, its value, and that of today's code.
 
     Raises ValueError where a row names a task or policy that is not there.
@@ -73,7 +64,7 @@ def read_hashes(artifact: Artifact) -> Iterator[tuple[str, str, str]]:
     if of_models := KINDS[artifact.kind].model_hashes():
         for model, source in data["models"].items():
             for name, now in of_models.items():
-                yield child(child("data.models", model), name), source[name], now
+                yield store.child(store.child("data.models", model), name), source[name], now
 
 
 # Games that are played again --------------------------------------------------------------------
@@ -84,7 +75,7 @@ def verify_models(task_name: str) -> Iterator[Sample]:
 
     Raises ArtifactError, and ValueError for a task that was not played.
     """
-    artifact = load(comparison.COMPARISONS[game_of(task_name).name]().file)
+    artifact = store.load(comparison.COMPARISONS[game_of(task_name).name]().file)
     compared = comparison.read_comparison(artifact)
     yield from replay_stages(compared, artifact.data.as_json(), task_name)
 
@@ -107,8 +98,3 @@ def replay_stages(
             recorded["models"][player.weights]["cpu"] if player.weights else "",
             load_once(player.weights).cpu if player.weights else "",
         )
-
-
-def needs_weights(policy: str) -> bool:
-    """Whether a language model plays the row, which takes seconds per game."""
-    return is_model(policy) and bool(player_spec(policy).weights)

@@ -17,22 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from env import (
-    Accept,
-    Instance,
-    Observation,
-    Offer,
-    Policy,
-    Task,
-    WalkAway,
-    corpus,
-    ear,
-    get_task,
-    market,
-    rupees,
-    speech,
-    with_seller_type,
-)
+import env
 from sauda.experiments.base import experiment
 from sauda.played import grades, play_cells, round_all
 from sauda.players import TOLD, planners_of, scripts_of
@@ -44,8 +29,8 @@ from sauda.records.seeds import deal_at, first_seeds
 from sauda.records.store import Artifact
 from sauda.statistics import difference_of, mean_of
 
-MARKETS: Mapping[str, Task] = {
-    name: get_task(f"bazaar/{name}")
+MARKETS: Mapping[str, env.Task] = {
+    name: env.get_task(f"bazaar/{name}")
     for name in ("open-3", "mute-3", "people", "package", "package-mute")
 }
 SAMPLE = 40  # games of each player and market that `verify` plays again
@@ -72,8 +57,8 @@ class Misreader:
 
     error: float
 
-    def __call__(self, text: str) -> speech.Speech:
-        heard, rng = ear.hear(text), np.random.default_rng(number_of(text))
+    def __call__(self, text: str) -> env.speech.Speech:
+        heard, rng = env.ear.hear(text), np.random.default_rng(number_of(text))
 
         def slip(value: str, options: Sequence[str]) -> str:
             wrong = rng.random() < self.error
@@ -83,17 +68,17 @@ class Misreader:
         content = slip(heard.content, keys.get(heard.topic, ()))
         cost = heard.cost if content in ("price", "about") else 0
         topic = "" if heard.topic == "cost" and content != "evade" and not cost else heard.topic
-        return speech.Speech(
-            slip(heard.style, market.TYPES),
+        return env.speech.Speech(
+            slip(heard.style, env.market.TYPES),
             topic,
             content if topic else "",
             cost,
-            slip(heard.mark, market.MARKS),
+            slip(heard.mark, env.market.MARKS),
             slip(heard.reaction, keys["reaction"]),
         )
 
 
-def hear_another(text: str) -> speech.Speech:
+def hear_another(text: str) -> env.speech.Speech:
     """What ears hear that hear for each line what another seller said elsewhere."""
     heard = meanings()
     return heard[number_of(text) % len(heard)]
@@ -105,20 +90,20 @@ def number_of(text: str) -> int:
 
 
 @cache
-def meanings() -> tuple[speech.Speech, ...]:
+def meanings() -> tuple[env.speech.Speech, ...]:
     """What the ear hears in the opening lines of training games of the open market."""
-    task = market.market_task("open-3", replace(market.MARKETS["open-3"], use="training"))
-    return tuple(map(ear.hear, opening_lines(task, range(10_000, 10_400))))
+    task = env.market.market_task("open-3", replace(env.market.MARKETS["open-3"], use="training"))
+    return tuple(map(env.ear.hear, opening_lines(task, range(10_000, 10_400))))
 
 
-def opening_lines(task: Task, seeds: Sequence[int]) -> Sequence[str]:
+def opening_lines(task: env.Task, seeds: Sequence[int]) -> Sequence[str]:
     """What sellers say with their first ask, one line per seed."""
     seller, rng = task.opponents["seller"], np.random.default_rng(0)
     states = (task.env.reset(np.random.default_rng(seed)) for seed in seeds)
     return [seller(task.env.observe(state, "seller"), rng).message for state in states]
 
 
-def task_of(name: str) -> Task:
+def task_of(name: str) -> env.Task:
     """The task of a market, or of one whose sellers say sentences of one kind: "people, voice"."""
     name, _, kind = name.partition(", ")
     task = MARKETS[name]
@@ -136,20 +121,23 @@ class InOtherWords:
     this one does not, it says its price alone.
     """
 
-    seller: Policy
+    seller: env.Policy
     other: Mapping[str, Any]
 
-    def __call__(self, obs: Observation, rng: np.random.Generator) -> Accept | Offer | WalkAway:
+    def __call__(
+        self, obs: env.Observation, rng: np.random.Generator
+    ) -> env.Accept | env.Offer | env.WalkAway:
         move = self.seller(obs, rng)
-        if not isinstance(move, Offer):
+        if not isinstance(move, env.Offer):
             return move
         words = self.seller(replace(obs, own=self.other), rng)
         return replace(
-            move, message=words.message if isinstance(words, Offer) else f"{rupees(move.price)}."
+            move,
+            message=words.message if isinstance(words, env.Offer) else f"{env.rupees(move.price)}.",
         )
 
 
-def with_other_words(task: Task, seed: int) -> Task:
+def with_other_words(task: env.Task, seed: int) -> env.Task:
     """The task in whose game of a seed the seller says what one of another type would say.
 
     What is so stays so: the type decides its style, what pleases it and how honest it is, as far in
@@ -157,23 +145,25 @@ def with_other_words(task: Task, seed: int) -> Task:
     """
     private = deal_at(task, seed).seller
     stance = private["stance"]
-    kind = (stance.kind + 1 + seed % (len(market.TYPES) - 1)) % len(market.TYPES)
+    kind = (stance.kind + 1 + seed % (len(env.market.TYPES) - 1)) % len(env.market.TYPES)
     (low, high), (least, most) = (
-        market.RANGES[market.TYPES[each]]["honesty"] for each in (stance.kind, kind)
+        env.market.RANGES[env.market.TYPES[each]]["honesty"] for each in (stance.kind, kind)
     )
     honesty = least + (stance.honesty - low) / (high - low) * (most - least)
     other = {**private, "stance": replace(stance, kind=kind, honesty=honesty)}
     if "told" in private:  # what it says of extras goes by its honesty
-        other["told"] = deal_at(with_seller_type(task, market.TYPES[kind]), seed).seller["told"]
+        other["told"] = deal_at(env.with_seller_type(task, env.market.TYPES[kind]), seed).seller[
+            "told"
+        ]
     return replace(task, opponents={"seller": InOtherWords(task.opponents["seller"], other)})
 
 
-def always(policy: Policy) -> Callable[[Instance], Policy]:
+def always(policy: env.Policy) -> Callable[[env.Instance], env.Policy]:
     """A player that is the same in every game."""
     return lambda deal: policy
 
 
-def players(task: Task) -> Mapping[str, Callable[[Instance], Policy]]:
+def players(task: env.Task) -> Mapping[str, Callable[[env.Instance], env.Policy]]:
     """The players of a task, by name: functions from the deal of a game to its policy."""
     planner = planners_of(task)
     if "mute" in task.name:  # there are no words to hear otherwise
@@ -195,7 +185,7 @@ def players(task: Task) -> Mapping[str, Callable[[Instance], Policy]]:
     return made | {TOLD: Informed.of}
 
 
-def tell_costs(deal: Instance) -> Policy:
+def tell_costs(deal: env.Instance) -> env.Policy:
     """The planner of packages that is told what each extra costs: no contestant."""
     return replace(SLOW_PACKAGES["listener"], costs=deal.seller["costs"])
 
@@ -204,7 +194,7 @@ def tell_costs(deal: Instance) -> Policy:
 def keys_of_families() -> Mapping[str, Sequence[str]]:
     """The keys of each family of meanings in the corpus."""
     keys: dict[str, list[str]] = {}
-    for family, key in corpus.sentences("en", "evaluation"):
+    for family, key in env.corpus.sentences("en", "evaluation"):
         keys.setdefault(family, []).append(key)
     return keys
 
@@ -245,7 +235,7 @@ def summarize(
                 less = difference_of(won[at, better][mask], won[at, worse][mask])
                 named = {"market": at, "what": what, "part": part, "value": value}
                 worth.append(named | {"n": int(mask.sum()), "difference": less})
-        for kind in corpus.KINDS:
+        for kind in env.corpus.KINDS:
             if (of := won.get((f"{at}, {kind}", "both"))) is not None:
                 less = difference_of(of, won[at, "silent"][: len(of)])
                 named = {"market": at, "what": "both", "part": "kind", "value": kind}
@@ -282,6 +272,6 @@ def worth(
         for met in [[deal_at(task, seed) for seed in seeds]]
     ]
     cells = {(name, player): seeds for name, task in MARKETS.items() for player in players(task)}
-    spoken = [f"{name}, {kind}" for name in SPOKEN for kind in corpus.KINDS]
+    spoken = [f"{name}, {kind}" for name in SPOKEN for kind in env.corpus.KINDS]
     cells |= dict.fromkeys([(name, "both") for name in spoken], seeds[:by_kind])
     return summarize(play_cells(play, cells, workers), deals)

@@ -22,22 +22,7 @@ from pathlib import Path
 
 import numpy as np
 
-from env import (
-    MARKETS,
-    Accept,
-    Item,
-    Observation,
-    Offer,
-    Policy,
-    Task,
-    WalkAway,
-    corpus,
-    ear,
-    market,
-    rupees,
-    speech,
-    with_seller_type,
-)
+import env
 from env.bazaar.prompt import clean
 from env.language import money
 from sauda.games.adapter import Messages, ParsedReply, Reply, Request
@@ -70,30 +55,30 @@ DEFAULT = "fair"
 # Who sells: the seat, its decisions, its task
 
 
-SILENT = speech.Speech()
+SILENT = env.speech.Speech()
 
 
 @dataclass(frozen=True, slots=True)
 class Decision:
     """A seller's move as decided by code; the message of `action` is its scripted line."""
 
-    action: Offer | Accept | WalkAway
+    action: env.Offer | env.Accept | env.WalkAway
     kind: str  # opening, counter, accept or walk
     price: float | None  # rupees; that of the ask or of the bid it takes, None when it walks
-    item: Item
+    item: env.Item
     turn: int  # rounds played before
-    says: speech.Speech = SILENT  # with an ask: what its words must tell, and no more
+    says: env.speech.Speech = SILENT  # with an ask: what its words must tell, and no more
     standing: int | None = None  # the bid that it reminds the buyer of
     act: str = ""  # of the buyer, which it answers
     reason: str = ""  # to walk
 
 
-def decide_move(obs: Observation) -> Decision:
+def decide_move(obs: env.Observation) -> Decision:
     """The seller's decision at `obs`; deterministic, and independent of its words."""
     obs = replace(obs, own={**obs.own, "language": LANGUAGE})
-    decided = market.decide(obs, mute=False)
+    decided = env.market.decide(obs, mute=False)
     # It draws nothing from the generator.
-    action = market.seller(obs, np.random.default_rng(0), mute=False, use=USE)
+    action = env.market.seller(obs, np.random.default_rng(0), mute=False, use=USE)
     move = (action, decided.kind, decided.price, obs.table.item, obs.table.round)
     return Decision(*move, decided.says, decided.standing, decided.act, decided.reason)
 
@@ -107,18 +92,20 @@ class SellerSeat:
     agent = "seller"
     knows_limit = False
 
-    def take_seat(self, task: Task) -> Task:
+    def take_seat(self, task: env.Task) -> env.Task:
         """`task` against sellers of the persona's type; code decides their moves."""
         return seat_persona(task, self.persona)
 
-    def preview(self, text: str, obs: Observation) -> str:
+    def preview(self, text: str, obs: env.Observation) -> str:
         return text
 
-    def request(self, obs: Observation, seed: int, invalid_replies: Sequence[str] = ()) -> Request:
+    def request(
+        self, obs: env.Observation, seed: int, invalid_replies: Sequence[str] = ()
+    ) -> Request:
         return Request(brief(decide_move(obs), self.persona, len(invalid_replies)), seed)
 
     def parse(
-        self, obs: Observation, reply: Reply, invalid_replies: Sequence[str] = ()
+        self, obs: env.Observation, reply: Reply, invalid_replies: Sequence[str] = ()
     ) -> ParsedReply:
         """The decision in the reply's words, or in the scripted ones after TRIES texts."""
         decision = decide_move(obs)
@@ -156,12 +143,12 @@ def persona_seat(persona: str) -> SellerSeat:
     return SellerSeat(PERSONAS[persona])
 
 
-def seat_persona(task: Task, persona: Persona, seller: Policy | None = None) -> Task:
+def seat_persona(task: env.Task, persona: Persona, seller: env.Policy | None = None) -> env.Task:
     """An open-market `task` against sellers of the persona's type, moved by `seller` if given."""
-    speaking = [f"bazaar/{name}" for name, of in MARKETS.items() if not (of.mute or of.extras)]
+    speaking = [f"bazaar/{name}" for name, of in env.MARKETS.items() if not (of.mute or of.extras)]
     if task.name not in speaking:
         raise ValueError(f"a language model sells in {', '.join(speaking)}, not in {task.name}")
-    task = with_seller_type(task, persona.name)
+    task = env.with_seller_type(task, persona.name)
     return task if seller is None else replace(task, opponents={"seller": seller})
 
 
@@ -170,7 +157,7 @@ def seat_persona(task: Task, persona: Persona, seller: Policy | None = None) -> 
 LONGEST_QUOTE = 120  # characters of a listing in the prompt
 EXAMPLES = 3  # in a prompt: with two the smallest model loses the thread half as often again
 ORDERS, SHOWN = _TEXTS["orders"], _TEXTS["shown"]
-GOODS = tuple(Item(category="", **row) for row in _TEXTS["goods"])
+GOODS = tuple(env.Item(category="", **row) for row in _TEXTS["goods"])
 
 
 def brief(decision: Decision, persona: Persona, attempt: int = 0) -> Messages:
@@ -198,10 +185,10 @@ def show_example(decision: Decision, number: int) -> tuple[str, str]:
     line = example.action.message
     if decision.reason:
         return _instruction(example, line), line
-    shown = SHOWN[decision.kind][number].format(price=rupees(price), item=item.name)
+    shown = SHOWN[decision.kind][number].format(price=env.rupees(price), item=item.name)
     if decision.kind in ORDERS:
         return _instruction(example, ""), shown
-    return _instruction(example, line), line.replace(f"{rupees(price)}.", shown, 1)
+    return _instruction(example, line), line.replace(f"{env.rupees(price)}.", shown, 1)
 
 
 def example_of(decision: Decision, number: int) -> Decision:
@@ -211,9 +198,9 @@ def example_of(decision: Decision, number: int) -> Decision:
     says = replace(decision.says, cost=7 * price // 10 if decision.says.cost else 0)
     standing = 6 * price // 10 if decision.standing else None
     draw = number / len(GOODS)
-    words = corpus.line(says, price, standing, draw, LANGUAGE, "training", item)
+    words = env.corpus.line(says, price, standing, draw, LANGUAGE, "training", item)
     if decision.reason:
-        words = corpus.pick(LANGUAGE, "training", "walk", decision.reason, draw, item)
+        words = env.corpus.pick(LANGUAGE, "training", "walk", decision.reason, draw, item)
     named = {"price": decision.price and price, "says": says, "standing": standing}
     return replace(decision, action=replace(decision.action, message=words), item=item, **named)
 
@@ -222,7 +209,7 @@ def _instruction(decision: Decision, line: str) -> str:
     listing = clean(f"{decision.item.name}, {decision.item.condition.replace('_', ' ')}")
     if len(listing) > LONGEST_QUOTE:
         listing = f"{listing[:LONGEST_QUOTE]}…"
-    price = "" if decision.price is None else rupees(decision.price)
+    price = "" if decision.price is None else env.rupees(decision.price)
     order = ORDERS[decision.kind].format(price=price) if decision.kind in ORDERS else f"Say: {line}"
     return f"Listing: {json.dumps(listing, ensure_ascii=False)}\n{order}"
 
@@ -351,7 +338,7 @@ def _speech_faults(text: str, decision: Decision) -> Iterator[str]:
 
     A text may leave its style open; a topic, its candour and the answer to a pitch it may not.
     """
-    heard, says = ear.hear(text), ear.hear(decision.action.message)
+    heard, says = env.ear.hear(text), env.ear.hear(decision.action.message)
     if claim_of(heard) != claim_of(says):
         if says.topic:
             yield f"does not say what was decided of the topic: {says.topic}"
@@ -367,10 +354,10 @@ def _speech_faults(text: str, decision: Decision) -> Iterator[str]:
 
 def reasons_in(text: str) -> set[str]:
     """The reasons to leave that are heard in a text."""
-    return {heard for heard in ear.meanings(text, "seller") if heard.startswith("walk/")}
+    return {heard for heard in env.ear.meanings(text, "seller") if heard.startswith("walk/")}
 
 
-def claim_of(meant: speech.Speech) -> tuple[str, str, int, str]:
+def claim_of(meant: env.speech.Speech) -> tuple[str, str, int, str]:
     """What is claimed and how candidly; how exact a cost is, its number tells."""
     content = "price" if meant.content == "about" else meant.content
     return meant.topic, content, meant.cost, meant.mark
@@ -385,10 +372,10 @@ def foreign_words(body: str, decision: Decision) -> list[str]:
 
 
 @cache
-def _decided_words(says: speech.Speech) -> frozenset[str]:
+def _decided_words(says: env.speech.Speech) -> frozenset[str]:
     keys = (("style", says.style), ("reaction", says.reaction), (says.topic, says.content),
             ("mark", says.mark))  # fmt: skip
-    spoken = corpus.sentences(LANGUAGE, USE)
+    spoken = env.corpus.sentences(LANGUAGE, USE)
     return frozenset(word for key in keys for text in spoken.get(key, ()) for word in _words(text))
 
 
@@ -397,7 +384,7 @@ def _serves(sentence: str, decision: Decision) -> bool:
     plain = re.sub(r",? (?:sir|madam|my friend|friend|ji|bhai|please)$", "", sentence)
     ends = {"accept": ("accepts",)}
     about = (_listed_words(decision.item) - SPOKEN) | {"thing", "item", "piece", "condition"}
-    heard = ear.hear(sentence)
+    heard = env.ear.hear(sentence)
     return (
         bool(money.prices(sentence))
         or bool(about & set(_words(sentence)))
@@ -407,7 +394,7 @@ def _serves(sentence: str, decision: Decision) -> bool:
     )
 
 
-def _listed_words(item: Item) -> set[str]:
+def _listed_words(item: env.Item) -> set[str]:
     """The words of a listing, plurals as singulars too."""
     words = _words(f"{item.name} {item.category} {item.condition.replace('_', ' ')} condition")
     return {*words, *(word.removesuffix("s") for word in words)}

@@ -11,7 +11,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from env import ChatGame, IllegalAction, Play, Task, Turn, advance, move, new_chat, seed_of
+from env import ChatGame, IllegalAction, Task, Turn, advance, move, new_chat, seed_of
 from sauda.games import game_of
 from sauda.games.adapter import Game, ModelTurn, ParsedReply, Prompt, Reply, Request
 from sauda.llm.model import NamedModel
@@ -83,22 +83,6 @@ def take_turns(
             else:
                 turns[i] = ModelTurn(observations[i], request, reply, parsed, invalid[i])
     return turns
-
-
-def apply(task: Task, play: Play, turn: ModelTurn) -> tuple[Play, ModelTurn]:
-    """The game after the turn's action, and the turn with `before` set.
-
-    Without an action, or with one that the rules refuse, the model forfeits.
-    """
-    turn = replace(turn, before=play)
-    if turn.action is not None:
-        try:
-            return move(task, play, turn.action), turn
-        except IllegalAction as error:
-            parsed = replace(turn.parsed, action=None, error=str(error))
-            turn = replace(turn, parsed=parsed)
-    forfeit = Turn(task.env.to_act(play.state), turn.obs, None, turn.parsed.error)
-    return replace(play, turns=(*play.turns, forfeit), forfeit=True), turn
 
 
 def in_batches(generate: BatchGenerate) -> Replies:
@@ -188,10 +172,20 @@ class ModelGame(ChatGame):
         return seed_of(np.random.default_rng([self.play.seed, *self.salt, turn + 1]))
 
     def apply(self, turn: ModelTurn) -> None:
-        """Apply the model's turn, then the opponents' turns up to its next; a forfeit ends it."""
-        play, turn = apply(self.task, self.play, turn)
-        self.play = advance(self.task, self.task.opponents, play)
-        self.turns.append(turn)
+        """Apply the model's turn, then the opponents' turns up to its next.
+
+        Without an action, or with one that the rules refuse, it forfeits, which ends the game.
+        """
+        task, play, parsed = self.task, self.play, turn.parsed
+        try:
+            after = None if turn.action is None else move(task, play, turn.action)
+        except IllegalAction as error:
+            after, parsed = None, replace(parsed, action=None, error=str(error))
+        if after is None:
+            forfeit = Turn(task.env.to_act(play.state), turn.obs, None, parsed.error)
+            after = replace(play, turns=(*play.turns, forfeit), forfeit=True)
+        self.play = advance(task, task.opponents, after)
+        self.turns.append(replace(turn, parsed=parsed, before=play))
 
 
 def new_game(task: Task, seed: int, salt: tuple[int, ...] = ()) -> ModelGame:
@@ -211,9 +205,15 @@ def play_turn(games: Sequence[ModelGame], player: PlayerSpec) -> None:
     but bf16 rounds otherwise in a batch, so a sampled token may differ where two are nearly as
     likely.
     """
-    seats = [player.seat(game_of(game.task)) for game in games]
+    play_seats(games, [player.seat(game_of(game.task)) for game in games], player.generate)
+
+
+def play_seats(
+    games: Sequence[ModelGame], seats: Sequence[ModelSeat], generate: BatchGenerate
+) -> None:
+    """One turn in each of `games`, of the model in its seat."""
     observations = [game.observation for game in games]
     seeds = [lambda attempt, game=game: game.seed() for game in games]
-    turns = take_turns(seats, observations, seeds, in_batches(player.generate))
+    turns = take_turns(seats, observations, seeds, in_batches(generate))
     for game, turn in zip(games, turns, strict=True):
         game.apply(turn)

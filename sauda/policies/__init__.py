@@ -7,6 +7,7 @@ and the trader that sees all; the broker stands in `env/arena/broker.py`, as the
 """
 
 from collections.abc import Mapping
+from pathlib import Path
 
 from env import Policy, aggressive, classic_seller, naive, rule_based, smart
 from env.arena.broker import broker
@@ -15,6 +16,7 @@ from sauda.policies.customers import Vendor
 from sauda.policies.listener import Listener
 from sauda.policies.packages import Packager
 from sauda.policies.people import Planner
+from sauda.records import read_table
 
 BUYERS: Mapping[str, Policy] = {
     "expert": bazaar.expert,
@@ -50,16 +52,7 @@ LABS: Mapping[str, Policy] = {
     "random": arena.random,
     "wait": arena.wait,
 }
-LAB_LABELS: Mapping[str, str] = {
-    "broker": "The planner lab: plans its jobs exactly, trades by what others will take",
-    "autarky": "Books its own best plan and never trades: grade 0 is what a lab earns alone",
-    "rule_based_expert": "The published expert: weighs hours, pools, swaps",
-    "always_accept": "Takes the first offer, else hoards",
-    "greedy_hoarder": "All its blocks to the first job, never a trade",
-    "naive_plea": "Pleads, and believes whoever calls urgent",
-    "random": "A legal choice at random",
-    "wait": "Does nothing",
-}
+LAB_LABELS = {row["lab"]: row["label"] for row in read_table(Path(__file__).with_name("labs.csv"))}
 ZERO_GRADE = (
     "A grade of 0 is what a lab earns alone: autarky books its own best plan and never trades."
 )

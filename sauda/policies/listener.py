@@ -612,7 +612,6 @@ class Solution:
     prices: np.ndarray
     values: np.ndarray
     moves: np.ndarray
-    gain_of_retreat: float  # most that a bid below the standing one gains
 
 
 def key_of(stance: Any, quote: int | None) -> str:
@@ -665,7 +664,6 @@ def solve(instance: Any, key: str = "") -> Solution:
     moves = np.full(values.shape, -2.0)
     values[last + 1] = none * rules.share_kept(private, last)
     grows = prices[:, None] - prices[None, :] >= rules.RISE * s.opening
-    retreat = 0.0
     for u in range(last, 0, -1):
         leave, before_move, after = none * rules.share_kept(private, u), asks(u - 1), []
         before = np.full(n, rules.LOW_BID * s.opening) if u == 1 else prices
@@ -685,15 +683,12 @@ def solve(instance: Any, key: str = "") -> Solution:
         for count, stands in enumerate(after):
             rises = after[min(count + 1, len(after) - 1)] if u > 1 else stands
             go = np.where(legal, np.where(grows, rises, stands), NOTHING)
-            if u > 1:  # a lower bid leaves the standing one where it is
-                lost = np.diag(stands) - go.max(0)
-                retreat = max(retreat, float(lost[1:][legal.any(0)[1:]].max()))
             value, move = go.max(0), prices[go.argmax(0)]
             for code, option in ((-1.0, taken), (-2.0, np.full(n, leave))):
                 move = np.where(option > value + 1e-12, code, move)
                 value = np.maximum(value, option)
             values[u, count], moves[u, count] = value, move
-    return Solution(prices, values, moves, retreat)
+    return Solution(prices, values, moves)
 
 
 @dataclass(frozen=True)

@@ -16,17 +16,7 @@ from env import Observation, Offer, amount_of, count_bids, ear, standing_offer
 from env import market as rules
 from env import speech as words
 from env.language.money import prices
-from sauda.policies.listener import (
-    CURIOUS,
-    NOTHING,
-    Action,
-    Belief,
-    Listener,
-    MoveValues,
-    Reader,
-    believe,
-    is_deaf,
-)
+from sauda.policies import listener
 
 SAMPLE = 600  # costs of an extra
 NUMBERS = np.linspace(0, 0.8, 33)[1:]  # of what may be named, shares of the list price
@@ -93,10 +83,10 @@ class Packager:
     reads: bool = True
     speaks: bool = True
     packs: bool = True  # without, it bids prices alone
-    read: Reader = ear.hear
+    read: listener.Reader = ear.hear
     costs: Mapping[str, int] | None = None  # told what the extras cost: a bound, no contestant
 
-    def __call__(self, obs: Observation, rng: np.random.Generator) -> Action:
+    def __call__(self, obs: Observation, rng: np.random.Generator) -> listener.Action:
         plan = self.plan(obs)
         return plan.in_full(plan.values.best(plan.seen), obs)
 
@@ -105,7 +95,7 @@ class Packager:
         costs, weights, honesty = self.weigh(obs)
         chosen = self.choose(obs, costs)
         seen = in_prices(obs, costs, chosen)
-        belief = believe(seen, self.reads, self.read)
+        belief = listener.believe(seen, self.reads, self.read)
         if obs.table.bids and chosen != last_package(obs):
             belief = replace(belief, temper=belief.temper + rules.CHANGED)
         values = self.with_questions(obs, seen, belief, weights, honesty)
@@ -122,7 +112,7 @@ class Packager:
         if not self.reads:
             return plain, blank, 0.5
         speeches = told_of_extras(obs, self.read)
-        belief = believe(in_prices(obs, plain, frozenset()), True, self.read)
+        belief = listener.believe(in_prices(obs, plain, frozenset()), True, self.read)
         honesty = float(belief.weights @ belief.sellers.honesty)
         weights = {name: weigh_costs(speeches.get(name, ()), honesty, price) for name in names}
         expected = {name: round(price * float(weights[name] @ cost)) for name in names}
@@ -142,13 +132,13 @@ class Packager:
         return best if more > STEADY * obs.table.item.list_price else last
 
     def with_questions(
-        self, obs: Observation, seen: Observation, belief: Belief,
+        self, obs: Observation, seen: Observation, belief: listener.Belief,
         weights: Mapping[str, np.ndarray], honesty: float,
-    ) -> MoveValues:  # fmt: skip
+    ) -> listener.MoveValues:  # fmt: skip
         """The values of all moves, of questions for an extra too that was not asked for yet."""
-        values = Listener(self.reads, self.speaks).values(belief, seen)
+        values = listener.Listener(self.reads, self.speaks).values(belief, seen)
         asks = self.reads and self.speaks and self.packs and self.costs is None
-        if not asks or is_deaf(obs) or obs.rounds_left < 3:
+        if not asks or listener.is_deaf(obs) or obs.rounds_left < 3:
             return values
         item, silent = obs.table.item.list_price, values.offers[0]
         shared = (
@@ -162,7 +152,7 @@ class Packager:
             worth = SHARE * gain / max(shared, 0.1 * item)
             worth = worth - ROUNDS * rules.ASKED * np.abs(silent)
             acts.append(f"ask_{name}")
-            rows.append(np.where(worth > CURIOUS, silent + worth, NOTHING))
+            rows.append(np.where(worth > listener.CURIOUS, silent + worth, listener.NOTHING))
         offers = np.vstack([values.offers, *rows])
         return replace(values, acts=(*values.acts, *acts), offers=offers)
 
@@ -174,9 +164,9 @@ class Plan:
     costs: Mapping[str, int]  # by extra, expected, rupees
     chosen: frozenset[str]  # the best package
     seen: Observation  # the position in prices less the costs
-    values: MoveValues  # of the moves there
+    values: listener.MoveValues  # of the moves there
 
-    def in_full(self, move: Action, obs: Observation) -> Action:
+    def in_full(self, move: listener.Action, obs: Observation) -> listener.Action:
         """A move of the position in prices as the move with the package at `obs`."""
         if not isinstance(move, Offer):
             return move
@@ -210,7 +200,9 @@ def last_package(obs: Observation) -> frozenset[str]:
     return obs.table.offers[-1].extras
 
 
-def told_of_extras(obs: Observation, read: Reader = ear.hear) -> dict[str, list[words.Speech]]:
+def told_of_extras(
+    obs: Observation, read: listener.Reader = ear.hear
+) -> dict[str, list[words.Speech]]:
     """What the seller said of each extra, in order.
 
     Whoever has asked for one takes a price beside the ask for the answer, however it is worded.

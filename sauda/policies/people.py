@@ -14,23 +14,7 @@ import numpy as np
 
 from env import Accept, Observation, Offer, WalkAway, ear, market
 from env import people as rules
-from sauda.policies.listener import (
-    NOTHING,
-    Action,
-    MoveValues,
-    Reader,
-    Sellers,
-    after_acts,
-    as_weights,
-    each_array,
-    grade_at_once,
-    of_manner,
-    of_story,
-    sample,
-    true_pitches,
-    weigh_act,
-    without_early_cash,
-)
+from sauda.policies import listener
 
 SAMPLE, SELLERS, BIDS, DRAWS = 3000, 64, 14, 2  # of the belief; of a plan; its prices; its games
 PACES = (0.0, 0.12, 0.3, 0.6)  # shares of the gap that a way of going on closes with each bid
@@ -48,7 +32,7 @@ SEEDS = {"prior": 20, "plan": 7}
 class Belief:
     """Sellers with weights, and what the bids and words so far came to with each."""
 
-    sellers: Sellers
+    sellers: listener.Sellers
     weights: np.ndarray
     mood: np.ndarray
     temper: np.ndarray
@@ -70,10 +54,10 @@ def _prior(condition: str) -> Mapping[str, np.ndarray]:
     return {**drawn, "flaw": flaw, "catch": rng.random(SAMPLE)}
 
 
-def believe(obs: Observation, reads: bool = True, read: Reader = ear.hear) -> Belief:
+def believe(obs: Observation, reads: bool = True, read: listener.Reader = ear.hear) -> Belief:
     """The belief of a buyer that has seen the table; with `reads` off, its prices alone."""
     table, item = obs.table, obs.table.item
-    s = Sellers(**_prior(item.condition))
+    s = listener.Sellers(**_prior(item.condition))
     s.list_price, s.unit, s.opening = (
         item.list_price,
         market.unit_of(item.list_price),
@@ -94,14 +78,14 @@ def believe(obs: Observation, reads: bool = True, read: Reader = ear.hear) -> Be
             ask = move.action.price
         speech = read(move.action.message) if reads else None
         if speech:
-            log = log + np.log(of_manner(s, speech, act, gain, holds))
+            log = log + np.log(listener.of_manner(s, speech, act, gain, holds))
         if speech and speech.topic in rules.TOPICS and act != f"ask_{speech.topic}":
             log = log + np.log(_of_claim(belief, speech, ask, bool(t)) + SLIP)
         elif speech and speech.topic in market.STORIES:
             stories.setdefault(speech.topic, []).append(speech)
     for topic, speeches in stories.items():
-        log = log + np.log(of_story(s, topic, speeches) + SLIP)
-    belief.weights = as_weights(log)
+        log = log + np.log(listener.of_story(s, topic, speeches) + SLIP)
+    belief.weights = listener.as_weights(log)
     return belief
 
 
@@ -109,7 +93,9 @@ def _bid(belief: Belief, t: int, ask: float, bid: Offer, obs: Observation) -> tu
     """Carry `belief` on by bid number `t`: its act, what that adds to moods, whether it holds."""
     s = belief.sellers
     belief.course = rules.after_bid(belief.course, s.anchor, ask, bid.price, t == 1)
-    act, gain, more, holds = weigh_act(s, t, belief.course.best, bid.message, belief.said, obs)
+    act, gain, more, holds = listener.weigh_act(
+        s, t, belief.course.best, bid.message, belief.said, obs
+    )
     belief.said |= {act} - {""}
     belief.mood, belief.temper = belief.mood + gain, belief.temper + more
     return act, gain, holds
@@ -154,7 +140,7 @@ def _of_claim(belief: Belief, speech: Any, ask: float, played: bool) -> np.ndarr
     warns = np.zeros(SAMPLE, bool)
     if played:
         still = belief.course._replace(rise=0.0)
-        warns = rules.hazard(s, still, False, belief.mood, belief.temper) >= rules.WARNS
+        warns = rules.hazard(s, still, False, belief.mood, belief.temper) >= market.WARNS
     if speech.topic == "rival":
         return np.where(s.rival, true, np.where(warns, 0, lies))
     if speech.topic == "limit":
@@ -177,10 +163,10 @@ class Planner:
 
     reads: bool = True
     speaks: bool = True
-    read: Reader = ear.hear
+    read: listener.Reader = ear.hear
     truth: rules.Person | None = None  # told the whole seller: a bound, and no contestant
 
-    def __call__(self, obs: Observation, rng: np.random.Generator) -> Action:
+    def __call__(self, obs: Observation, rng: np.random.Generator) -> listener.Action:
         return self.values(self.believe(obs), obs).best(obs, float(rng.random()))
 
     def believe(self, obs: Observation) -> Belief:
@@ -194,18 +180,22 @@ class Planner:
         """The grade that its best move promises."""
         return self.values(self.believe(obs), obs).top
 
-    def values(self, belief: Belief, obs: Observation) -> MoveValues:
+    def values(self, belief: Belief, obs: Observation) -> listener.MoveValues:
         """The expected grade of every bid with every act, of accepting and of walking away."""
-        s, mood, temper = sample(belief, SELLERS)
+        s, mood, temper = listener.sample(belief, SELLERS)
         prices = bids_to_weigh(obs)
-        acts = ["", *(true_pitches(belief.said, obs) if self.speaks else ())]
-        after = after_acts(acts, s, mood, temper, obs)
+        acts = ["", *(listener.true_pitches(belief.said, obs) if self.speaks else ())]
+        after = listener.after_acts(acts, s, mood, temper, obs)
         offers = play_on(s, *after, belief.course, prices, obs)
-        offers = without_early_cash(offers, acts, prices, s)
+        offers = listener.without_early_cash(offers, acts, prices, s)
         discount = obs.own["discount"] ** obs.round
-        accept = worth(obs.ask, s, obs, discount).mean() if obs.ask <= obs.budget else NOTHING
+        accept = (
+            worth(obs.ask, s, obs, discount).mean() if obs.ask <= obs.budget else listener.NOTHING
+        )
         walk = ((obs.reservation <= s.reservation) * discount).mean()
-        return MoveValues(tuple(acts), prices, offers, float(accept), float(walk), rules.act_in)
+        return listener.MoveValues(
+            tuple(acts), prices, offers, float(accept), float(walk), rules.act_in
+        )
 
 
 KNOWN = ("kind", "habit", "patience", "rival", "flaw", "honesty", "reservation")
@@ -218,10 +208,10 @@ def bids_to_weigh(obs: Observation) -> np.ndarray:
     return np.unique(np.round(np.linspace(low, max(low, top), BIDS)))
 
 
-def worth(price: Any, s: Sellers, obs: Observation, discount: float) -> Any:
+def worth(price: Any, s: listener.Sellers, obs: Observation, discount: float) -> Any:
     """The grade of a deal at a price with each seller; a gain is discounted, a loss is not."""
     limit = obs.reservation
-    won = grade_at_once(price, limit, limit - s.reservation, s.list_price)
+    won = listener.grade_at_once(price, limit, limit - s.reservation, s.list_price)
     return np.where(won > 0, won * discount, won)
 
 
@@ -233,7 +223,7 @@ def _draws() -> np.ndarray:
 
 
 def play_on(
-    sellers: Sellers, moods: np.ndarray, tempers: np.ndarray, course: rules.Course,
+    sellers: listener.Sellers, moods: np.ndarray, tempers: np.ndarray, course: rules.Course,
     prices: np.ndarray, obs: Observation, opens: bool = False,
 ) -> np.ndarray:  # fmt: skip
     """The expected grade of each bid with each act: (a, k); moods have the shape (a, SELLERS).
@@ -241,7 +231,7 @@ def play_on(
     Who `opens` the deal moves first, takes a price a round earlier, and may only take one at last.
     Lanes have the shape (acts, bids, sellers, games, paces); who leaves is weighed and not drawn.
     """
-    s = each_array(sellers, lambda value: value[:, None, None])
+    s = listener.each_array(sellers, lambda value: value[:, None, None])
     shape = (len(moods), len(prices), SELLERS, DRAWS, len(PACES))
     mood = np.clip(moods, *market.MOOD)[:, None, :, None, None]
     temper, bid = tempers[:, None, :, None, None], prices[None, :, None, None, None]
@@ -293,7 +283,7 @@ class Dance:
     most: float  # of its limit: the highest bid
     leaves: float  # of its limit: from the third round on it leaves an ask this high, less 1
 
-    def __call__(self, obs: Observation, rng: np.random.Generator) -> Action:
+    def __call__(self, obs: Observation, rng: np.random.Generator) -> listener.Action:
         limit, base = obs.budget, min(obs.budget, obs.opening_ask)
         if obs.round >= 2 and obs.ask > (1 + self.leaves) * limit:
             return WalkAway()

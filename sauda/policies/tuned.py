@@ -3,11 +3,8 @@
 `python -m sauda run people` and `run simplest` find them, in training games alone.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import cache
-from math import exp, log
-from typing import TypeVar
 
 import numpy as np
 
@@ -19,22 +16,6 @@ from sauda.records.store import ROOT, load
 RULE = "simplest.json"  # under artifacts/
 PEOPLE, THIRD = "bazaar/people", "bazaar/open-3"  # whose scripts are families of their own
 Action = Offer | Accept | WalkAway
-Script = TypeVar("Script", Ruled, Dance)
-
-
-def at(family: type[Script], point: Sequence[float]) -> Script:
-    """The script of a family at a point of the unit cube, one coordinate a number."""
-    numbers: dict[str, float] = {}
-    for known, share in zip(fields(family), point, strict=True):
-        low, high, scale = (known.metadata[key] for key in ("low", "high", "scale"))
-        share = min(1.0, max(0.0, float(share)))
-        if scale == "log":
-            numbers[known.name] = round(exp(log(low) + share * (log(high) - log(low))), 4)
-        elif scale == "number":
-            numbers[known.name] = round(low + share * (high - low))
-        else:
-            numbers[known.name] = round(low + share * (high - low), 4)
-    return family(**numbers)
 
 
 @cache

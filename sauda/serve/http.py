@@ -25,17 +25,8 @@ from openenv.core.env_server.types import ResetResponse, StepResponse
 from pydantic import BaseModel, Field, ValidationError
 
 from sauda.serve import chats
+from sauda.serve import game as served
 from sauda.serve import leaderboard as boards
-from sauda.serve.game import (
-    ABOUT,
-    NAME,
-    VERSION,
-    SaudaAction,
-    SentAction,
-    TaskCard,
-    UnknownSplit,
-    task_cards,
-)
 from sauda.serve.limits import Episodes, Limiter, Refused, address_of, describe_faults, json_object
 from sauda.serve.mcp import ADDRESS as MCP_ADDRESS
 from sauda.serve.mcp import NO_TOOLS
@@ -80,7 +71,7 @@ class Reset(BaseModel, extra="forbid", json_schema_extra={"examples": [{}, RESET
 class Step(BaseModel, extra="forbid", json_schema_extra={"examples": [STEP_EXAMPLE]}):
     """A move in the episode of that id."""
 
-    action: SaudaAction
+    action: served.SaudaAction
     episode_id: Id
     timeout_s: float | None = None
     request_id: str | None = None
@@ -101,19 +92,6 @@ class Enter(BaseModel, extra="forbid", json_schema_extra={"examples": [ENTER_EXA
 
     name: str = Field(max_length=4 * LONGEST_NAME, description="Of the agent, shown as text.")
     task: str = boards.RANKED[0]
-
-
-class Entered(BaseModel):
-    """An entry that is to be played."""
-
-    entry: str = Field(description="Its public id.")
-    token: str = Field(description="A secret: reset with entry=token plays the next game.")
-    task: str
-    games: int
-    commitment: str = Field(description="SHA-256 of the seeds, which are shown once all is over.")
-    deadline: str = Field(
-        description=f"{boards.HOURS:.0f} hours from now; what is not over then is lost."
-    )
 
 
 class Reply(BaseModel, extra="forbid"):
@@ -200,10 +178,10 @@ def sentences() -> Iterator[None]:
 
 def openenv_app() -> FastAPI:
     """The app, with room for CAPACITY sessions over `/ws`."""
-    app = FastAPI(title="Sauda", description=ABOUT, version=VERSION, redoc_url=None)
+    app = FastAPI(title="Sauda", description=served.ABOUT, version=served.VERSION, redoc_url=None)
     server = HTTPEnvServer(
-        SaudaEnvironment, SentAction, SaudaObservation, max_concurrent_envs=CAPACITY,
-        env_name=NAME, state_cls=SaudaState,
+        SaudaEnvironment, served.SentAction, SaudaObservation, max_concurrent_envs=CAPACITY,
+        env_name=served.NAME, state_cls=SaudaState,
     )  # fmt: skip
     server.register_routes(app)
     app.router.routes[:] = [r for r in app.router.routes if r.path not in REPLACED]
@@ -256,9 +234,9 @@ def _add_episodes(app: FastAPI, episodes: Episodes[SaudaEnvironment]) -> None:
         return Score(task=at.task, score=at.grade, success=at.success, **played)
 
     @app.get("/tasks", tags=["Tasks"])
-    def tasks() -> dict[str, TaskCard]:
+    def tasks() -> dict[str, served.TaskCard]:
         """Every task by name."""
-        return task_cards()
+        return served.task_cards()
 
 
 def _add_mcp(app: FastAPI) -> None:
@@ -291,9 +269,9 @@ def _error(code: JsonRpcErrorCode, sentence: str, number: Any = None) -> dict[st
 def _add_refusals(app: FastAPI) -> None:
     """Answer a mistake of the caller with a sentence, and quote nothing of what was sent."""
 
-    @app.exception_handler(UnknownSplit)
+    @app.exception_handler(served.UnknownSplit)
     @app.exception_handler(Refused)
-    def answer_refusal(request: Request, error: Refused | UnknownSplit) -> JSONResponse:
+    def answer_refusal(request: Request, error: Refused | served.UnknownSplit) -> JSONResponse:
         return JSONResponse({"detail": str(error)}, getattr(error, "status", 422))
 
     @app.exception_handler(RequestValidationError)
@@ -309,7 +287,7 @@ def _add_entering(app: FastAPI, state: Any) -> None:
     """Add `/leaderboard/enter`, `turn`, `typical` and `withdraw`."""
 
     @app.post("/leaderboard/enter", **BOARD)
-    def enter(request: Request, body: Enter) -> Entered:
+    def enter(request: Request, body: Enter) -> boards.Entered:
         """Enter an agent. Its games are drawn now and played by reset with the token."""
         with sentences():
             name, task = check_name(body.name), boards.check_task(body.task)
@@ -324,8 +302,7 @@ def _add_entering(app: FastAPI, state: Any) -> None:
                 f" {minutes} min.",
             )
         with sentences():
-            ticket = boards.own_board().enter(name, task, rules)
-        return Entered(**vars(ticket) | {"deadline": boards.in_utc(ticket.deadline)})
+            return boards.own_board().enter(name, task, rules)
 
     @app.post("/leaderboard/turn", **BOARD)
     def turn(body: Reply) -> chats.Turn:

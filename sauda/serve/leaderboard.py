@@ -27,6 +27,8 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
+from pydantic import BaseModel, Field
+
 from env import Episode, episode, get_task
 from env.fingerprint import of_prompt
 from sauda.games import RANKED
@@ -218,16 +220,15 @@ class Storage:
             connection.execute(f"PRAGMA user_version = {len(VERSIONS)}")
 
 
-@dataclass(frozen=True)
-class Ticket:
-    """What an entrant is given; whoever has the token plays the entry."""
+class Entered(BaseModel):
+    """An entry that is to be played."""
 
-    entry: str  # public id
-    token: str
+    entry: str = Field(description="Its public id.")
+    token: str = Field(description="A secret: reset with entry=token plays the next game.")
     task: str
     games: int
-    commitment: str  # see `commitment`
-    deadline: float  # seconds since 1970, as every time here
+    commitment: str = Field(description="SHA-256 of the seeds, which are shown once all is over.")
+    deadline: str = Field(description=f"{HOURS:.0f} hours from now; what is not over then is lost.")
 
 
 @dataclass(frozen=True)
@@ -346,7 +347,7 @@ class Board:
 
     def enter(
         self, name: str, task: str, rules: str, games: int = GAMES, person: bool = False
-    ) -> Ticket:
+    ) -> Entered:
         """A new entry called `name`, on a task whose rules have the hash `rules`.
 
         Name and task are as `names.check_name` and `check_task` return them. Raises ValueError
@@ -377,7 +378,8 @@ class Board:
                 " WHERE NOT begun ORDER BY created DESC LIMIT ?)",
                 (WAITING,),
             )
-        return Ticket(entry, token, task, games, promised, ends)
+        named = {"entry": entry, "token": token, "task": task, "games": games}
+        return Entered(**named, commitment=promised, deadline=in_utc(ends))
 
     def check_free(self, name: str, task: str, rules: str) -> None:
         """Raise ValueError, a sentence, where `enter` would refuse the name."""

@@ -8,20 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
 
-from env import (
-    Episode,
-    Play,
-    Policy,
-    Task,
-    advance,
-    arena,
-    begin,
-    episode,
-    get_task,
-    move,
-    next_stream,
-    rollout,
-)
+import env
 from sauda.players import get_policy, scripts_of
 from sauda.policies.arena import gains_from_trade
 from sauda.sessions import LearnerGame
@@ -29,7 +16,7 @@ from sauda.sessions import LearnerGame
 LEARNER, YOU = "lab_0", "you"
 REFUSED = ("rejected", "expired")  # how an offer ends that the other lab did not take
 LEAST_GAIN = 0.5  # credits that count as a gain
-Move = arena.Action | arena.Malformed
+Move = env.arena.Action | env.arena.Malformed
 
 
 @dataclass(frozen=True)
@@ -37,7 +24,7 @@ class ArenaGame(LearnerGame):
     """One game; `movers` names who chose each step of `lab_0`, a policy or YOU."""
 
     task_name: str
-    play: Play
+    play: env.Play
     movers: tuple[str, ...] = ()
     secret: bool = False  # whether the seed, which stands for every private value, was drawn unseen
 
@@ -54,8 +41,8 @@ class ArenaGame(LearnerGame):
     @cached_property
     def steps(self) -> tuple["Step", ...]:
         """Every step so far with its result and reward."""
-        start = begin(self.task, self.play.seed).state
-        rewards = iter(arena.episode_rewards(start, self.play.turns, LEARNER))
+        start = env.begin(self.task, self.play.seed).state
+        rewards = iter(env.arena.episode_rewards(start, self.play.turns, LEARNER))
         movers, state, steps = iter(self.movers), start, []
         for turn in self.play.turns:
             if turn.action is None:
@@ -78,40 +65,40 @@ class Step:
     waits does nothing.
     """
 
-    before: arena.State
-    after: arena.State  # before any answer
+    before: env.arena.State
+    after: env.arena.State  # before any answer
     mover: str
     action: Move
-    results: tuple[arena.Result, ...]
-    reward: arena.Breakdown
-    answers: tuple[tuple[str, arena.Action], ...] = ()
+    results: tuple[env.arena.Result, ...]
+    reward: env.arena.Breakdown
+    answers: tuple[tuple[str, env.arena.Action], ...] = ()
 
     @property
     def round_index(self) -> int:
         return self.before.market.round_index
 
     @property
-    def observation(self) -> arena.Observation:
+    def observation(self) -> env.arena.Observation:
         """What `lab_0` saw as it acted."""
         return self.before.seen_by(LEARNER)
 
 
 def start(task_name: str, seed: int, secret: bool = False) -> ArenaGame:
     """A fresh game up to the first action of `lab_0`; ValueError where it is no arena task."""
-    task = get_task(task_name)
+    task = env.get_task(task_name)
     if task.learner != LEARNER:
         raise ValueError(f"{task_name} is no task of the arena")
-    return _answer(ArenaGame(task_name, begin(task, seed), secret=secret))
+    return _answer(ArenaGame(task_name, env.begin(task, seed), secret=secret))
 
 
-def step(game: ArenaGame, name: str, policy: Policy | None = None) -> ArenaGame:
+def step(game: ArenaGame, name: str, policy: env.Policy | None = None) -> ArenaGame:
     """The game after the policy called `name` made one action; as it is where it is over.
 
     `policy` is the one to ask where the name alone does not say it: a model that runs elsewhere.
     """
     if game.over:
         return game
-    play = move(game.task, game.play, proposal(game, policy or get_policy(game.task, name)))
+    play = env.move(game.task, game.play, proposal(game, policy or get_policy(game.task, name)))
     return _answer(replace(game, play=play, movers=(*game.movers, name)))
 
 
@@ -130,28 +117,28 @@ def is_alone(game: ArenaGame) -> bool:
     return not game.over and not game.observation.others
 
 
-def proposal(game: ArenaGame, policy: Policy) -> Move:
+def proposal(game: ArenaGame, policy: env.Policy) -> Move:
     """The action that the policy takes if `step` asks it now."""
-    return policy(game.observation, next_stream(game.task, game.play, LEARNER))
+    return policy(game.observation, env.next_stream(game.task, game.play, LEARNER))
 
 
 def act(game: ArenaGame, action: Move) -> ArenaGame:
     """The game after the visitor's action; IllegalAction where the game is over."""
-    play = move(game.task, game.play, action)
+    play = env.move(game.task, game.play, action)
     return _answer(replace(game, play=play, movers=(*game.movers, YOU)))
 
 
-def refusal(game: ArenaGame, action: Move) -> arena.Result | None:
+def refusal(game: ArenaGame, action: Move) -> env.arena.Result | None:
     """Why the rules would refuse the visitor's action now; None where they take it.
 
     The game stays as it is, so that asking costs no action. Raises IllegalAction where it is over.
     """
-    after = move(game.task, game.play, action).state
+    after = env.move(game.task, game.play, action).state
     result = after.private[LEARNER].results[0]
     return None if result.ok else result
 
 
-def promised_credits(obs: arena.Observation) -> float:
+def promised_credits(obs: env.arena.Observation) -> float:
     """Credits that the observing lab has promised in its open offers: it cannot promise them again.
 
     They are paid once another lab accepts, and free again once an offer ends without.
@@ -161,7 +148,7 @@ def promised_credits(obs: arena.Observation) -> float:
 
 def _answer(game: ArenaGame) -> ArenaGame:
     """The others' turns up to the next of `lab_0`, or to the end once it has left."""
-    return replace(game, play=advance(game.task, game.task.opponents, game.play))
+    return replace(game, play=env.advance(game.task, game.task.opponents, game.play))
 
 
 @dataclass(frozen=True)
@@ -177,18 +164,18 @@ class Standing:
 def standings(game: ArenaGame) -> list[Standing]:
     """The results of this game and of every policy at the same seed, best grade first."""
     task, seed = game.task, game.play.seed
-    played = {name: rollout(task, player, seed) for name, player in scripts_of(task).items()}
+    played = {name: env.rollout(task, player, seed) for name, player in scripts_of(task).items()}
     rows = [_rank(name, task, played_game) for name, played_game in played.items()]
     if game.policy not in played:
         name = game.policy or (YOU if game.by_hand else "this game")
-        rows.append(_rank(name, task, episode(task, game.play)))
+        rows.append(_rank(name, task, env.episode(task, game.play)))
     return sorted(rows, key=lambda row: -row.grade)
 
 
-def _rank(name: str, task: Task, played: Episode) -> Standing:
-    start = begin(task, played.seed).state
-    rewards = arena.episode_rewards(start, played.turns, LEARNER)
-    total = arena.total(rewards).normalized_reward if rewards else 0.0
+def _rank(name: str, task: env.Task, played: env.Episode) -> Standing:
+    start = env.begin(task, played.seed).state
+    rewards = env.arena.episode_rewards(start, played.turns, LEARNER)
+    total = env.arena.total(rewards).normalized_reward if rewards else 0.0
     return Standing(name, played.final.private[LEARNER].utility, task.grade(played.final), total)
 
 
@@ -202,7 +189,7 @@ def share_of_gains(game: ArenaGame, seconds: float) -> tuple[float, bool] | None
     `seconds` limits the solver; where it ran out, the share is at least this. None where trading
     brings nothing.
     """
-    opening = begin(game.task, game.play.seed).state
+    opening = env.begin(game.task, game.play.seed).state
     lab = game.play.state.private[LEARNER]
     gains, exact = gains_from_trade(opening, seconds)
     return ((lab.utility - lab.batna) / gains, exact) if gains > LEAST_GAIN else None
@@ -236,7 +223,7 @@ def best_missed_trade(game: ArenaGame) -> Trade | None:
     return best if best and best.gain >= LEAST_GAIN else None
 
 
-def _possible_trades(state: arena.State, final: frozenset[str]) -> Iterator[Trade]:
+def _possible_trades(state: env.arena.State, final: frozenset[str]) -> Iterator[Trade]:
     """Every trade of at most one own block for at most one block of another lab, at its price.
 
     `final` are the blocks that `lab_0` has at the end: it plans with those that it is still to buy,
@@ -245,22 +232,24 @@ def _possible_trades(state: arena.State, final: frozenset[str]) -> Iterator[Trad
     obs = state.seen_by(LEARNER)
     market = obs.market
     now, horizon = market.round_index, market.max_rounds
-    held = [b for b in market.blocks.values() if b.status in arena.FREE and b.block_id in final]
-    alone = arena.best_plan(held, obs.own.jobs, now, horizon).gain
+    held = [b for b in market.blocks.values() if b.status in env.arena.FREE and b.block_id in final]
+    alone = env.arena.best_plan(held, obs.own.jobs, now, horizon).gain
     for lab in obs.others:
         other = state.seen_by(lab.lab_id)
-        theirs = [b for b in arena.tradable_blocks(market, other.agent) if b.block_id not in final]
-        mine = [b for b in arena.tradable_blocks(market, obs.agent) if b.block_id in final]
+        theirs = [
+            b for b in env.arena.tradable_blocks(market, other.agent) if b.block_id not in final
+        ]
+        mine = [b for b in env.arena.tradable_blocks(market, obs.agent) if b.block_id in final]
         for given, received in product((None, *mine), (None, *theirs)):
             if given is received:
                 continue
             gets = (received.block_id,) if received else ()
             gives = (given.block_id,) if given else ()
             blocks = [b for b in held if b is not given] + ([received] if received else [])
-            adds = arena.best_plan(blocks, obs.own.jobs, now, horizon).gain - alone
-            wanted = arena.margin(other, LEARNER, gets)
-            price = wanted - arena.trade_gain(other, gets, gives, 0.0)
-            if obs.own.budget >= price >= -max(0.0, arena.purse(other)):
+            adds = env.arena.best_plan(blocks, obs.own.jobs, now, horizon).gain - alone
+            wanted = env.arena.margin(other, LEARNER, gets)
+            price = wanted - env.arena.trade_gain(other, gets, gives, 0.0)
+            if obs.own.budget >= price >= -max(0.0, env.arena.purse(other)):
                 yield Trade(now, lab.lab_id, gives, gets, price, adds - price)
 
 
@@ -269,7 +258,7 @@ class Refused:
     """An offer of `lab_0` that ended without a trade, and what the other lab wanted then."""
 
     round_index: int
-    offer: arena.Offer
+    offer: env.arena.Offer
     wanted: float  # credits; below 0 it would have paid; infinite where it does not sell
 
 
@@ -283,7 +272,9 @@ def refused_offers(game: ArenaGame) -> list[Refused]:
                 continue
             other = step.after.seen_by(offer.to_lab_id)
             gets, gives = offer.requested_blocks, offer.offered_blocks
-            wanted = arena.margin(other, LEARNER, gets) - arena.trade_gain(other, gets, gives, 0.0)
+            wanted = env.arena.margin(other, LEARNER, gets) - env.arena.trade_gain(
+                other, gets, gives, 0.0
+            )
             refused.append(Refused(step.round_index, offer, wanted))
     return refused
 
@@ -317,7 +308,7 @@ def message_effects(game: ArenaGame) -> list[Effect]:
                 continue
             asked = step.action.requested_block_ids or _largest(step.after.seen_by(lab.lab_id))
             wants, wanted = (
-                arena.margin(state.seen_by(lab.lab_id), LEARNER, asked)
+                env.arena.margin(state.seen_by(lab.lab_id), LEARNER, asked)
                 for state in (step.after, unsaid)
             )
             change = 0.0 if wants == wanted else wants - wanted  # both may be infinite
@@ -325,9 +316,9 @@ def message_effects(game: ArenaGame) -> list[Effect]:
     return effects
 
 
-def _largest(obs: arena.Observation) -> tuple[str, ...]:
+def _largest(obs: env.arena.Observation) -> tuple[str, ...]:
     """The id of the lab's block with most hours left; none where it has none to offer."""
     now, horizon = obs.market.round_index, obs.market.max_rounds
-    tradable = arena.tradable_blocks(obs.market, obs.agent)
-    largest = sorted(tradable, key=lambda block: -arena.live_hours(block, now, horizon))
+    tradable = env.arena.tradable_blocks(obs.market, obs.agent)
+    largest = sorted(tradable, key=lambda block: -env.arena.live_hours(block, now, horizon))
     return tuple(block.block_id for block in largest[:1])

@@ -13,27 +13,7 @@ from math import inf
 
 import numpy as np
 
-from env import (
-    Accept,
-    Episode,
-    IllegalAction,
-    Observation,
-    Offer,
-    Play,
-    Policy,
-    Task,
-    Turn,
-    WalkAway,
-    advance,
-    begin,
-    episode,
-    get_task,
-    market,
-    move,
-    next_stream,
-    rollout,
-    shares,
-)
+import env
 from sauda.games.adapter import Reply, Request
 from sauda.llm.seller import SellerSeat
 from sauda.llm.turn import attempt_seeds
@@ -42,7 +22,7 @@ from sauda.policies.listener import Listener
 from sauda.policies.packages import last_package
 from sauda.sessions import LearnerGame
 
-Action = Offer | Accept | WalkAway
+Action = env.Offer | env.Accept | env.WalkAway
 STAND_IN = "tit_for_tat"  # the scripted buyer in the place of a language model
 PLANNER = "listener"  # the planner of the open market, as a buyer that a visitor can sell to
 
@@ -66,7 +46,7 @@ class Game(LearnerGame):
 
     task_name: str
     opponent: str
-    play: Play
+    play: env.Play
     model_moves: tuple[ModelMove, ...] = ()
     invalid_replies: tuple[str, ...] = ()  # to the request for the move that is waited for
     undone: int = 0  # moves that were taken back
@@ -75,7 +55,7 @@ class Game(LearnerGame):
     hidden: bool = False  # whether the visitor learns only at the end who the opponent is
 
     @cached_property
-    def task(self) -> Task:
+    def task(self) -> env.Task:
         """The task with the chosen opponent in its seat."""
         return _task_against(self.task_name, self.opponent)
 
@@ -85,7 +65,7 @@ class Game(LearnerGame):
         return visitor_seat(self.opponent)
 
     @property
-    def seats(self) -> Mapping[str, Policy]:
+    def seats(self) -> Mapping[str, env.Policy]:
         """The opponents that move at once: all but the language model."""
         model = self.model_seat.agent if self.model_seat else ""
         return {seat: policy for seat, policy in self.task.opponents.items() if seat != model}
@@ -107,7 +87,7 @@ class Game(LearnerGame):
         return self.waiting and len(self.invalid_replies) >= self.model_seat.tries
 
     @property
-    def model_observation(self) -> Observation:
+    def model_observation(self) -> env.Observation:
         """What the language model sees, its limit among it: never to be shown as it is."""
         return self.task.env.observe(self.play.state, self.model_seat.agent)
 
@@ -117,7 +97,7 @@ def start(task_name: str, opponent: str, seed: int) -> Game:
 
     Raises ValueError on an unknown name, or a language model in a seat it cannot take.
     """
-    return _advance(Game(task_name, opponent, begin(_task_against(task_name, opponent), seed)))
+    return _advance(Game(task_name, opponent, env.begin(_task_against(task_name, opponent), seed)))
 
 
 def hears_words(game: Game) -> bool:
@@ -125,25 +105,25 @@ def hears_words(game: Game) -> bool:
     return game.you == "buyer" and game.play.state.table.standing
 
 
-def _task_against(task_name: str, opponent: str) -> Task:
-    task = get_task(task_name)
+def _task_against(task_name: str, opponent: str) -> env.Task:
+    task = env.get_task(task_name)
     if opponent == PLANNER and task.learner == "seller":
         return replace(task, opponents={**task.opponents, "buyer": plan_purchase})
     model = visitor_seat(opponent)
     return model.take_seat(task) if model else against(task, opponent)
 
 
-def plan_purchase(obs: Observation, rng: np.random.Generator) -> Action:
+def plan_purchase(obs: env.Observation, rng: np.random.Generator) -> Action:
     """The planner's move against a visitor who sells, as if rounds cost what they do in the market.
 
     It takes the visitor for one of the market's sellers.
     """
-    private = {"discount": sum(market.MARKETS["open-3"].discount) / 2, **obs.own}
+    private = {"discount": sum(env.market.MARKETS["open-3"].discount) / 2, **obs.own}
     return Listener()(replace(obs, own=private), rng)
 
 
 def _advance(game: Game) -> Game:
-    return replace(game, play=advance(game.task, game.seats, game.play))
+    return replace(game, play=env.advance(game.task, game.seats, game.play))
 
 
 def answer(game: Game, action: Action) -> Game:
@@ -152,16 +132,16 @@ def answer(game: Game, action: Action) -> Game:
     Raises IllegalAction with one sentence on a move the rules forbid; the game is as it was.
     """
     if game.waiting:
-        raise IllegalAction(
+        raise env.IllegalAction(
             "the other side is still thinking; wait for its move, or take yours back"
         )
-    return _advance(replace(game, play=move(game.task, game.play, action), unconfirmed=None))
+    return _advance(replace(game, play=env.move(game.task, game.play, action), unconfirmed=None))
 
 
 def request(game: Game) -> Request:
     """The request for the language model's move; each attempt at a move has a seed of its own."""
     obs, invalid = game.model_observation, game.invalid_replies
-    seed = attempt_seeds(next_stream(game.task, game.play, obs.agent))
+    seed = attempt_seeds(env.next_stream(game.task, game.play, obs.agent))
     return game.model_seat.request(obs, seed(len(invalid)), invalid)
 
 
@@ -175,8 +155,8 @@ def after_reply(game: Game, reply: Reply) -> Game:
     if parsed.action is None:
         return invalid
     try:
-        play = move(game.task, game.play, parsed.action)
-    except IllegalAction:
+        play = env.move(game.task, game.play, parsed.action)
+    except env.IllegalAction:
         return invalid
     turn, source = len(game.play.turns), (parsed.source, parsed.changes)
     moves = (*game.model_moves, ModelMove(turn, reply, *source, game.invalid_replies))
@@ -186,7 +166,7 @@ def after_reply(game: Game, reply: Reply) -> Game:
 def forfeit(game: Game) -> Game:
     """The game that ends because the language model made no legal move, as in an evaluation."""
     obs, wrote = game.model_observation, game.invalid_replies[-1]
-    turn = Turn(obs.agent, obs, None, f"no legal move in the reply {wrote[:80]!r}")
+    turn = env.Turn(obs.agent, obs, None, f"no legal move in the reply {wrote[:80]!r}")
     return replace(game, play=replace(game.play, turns=(*game.play.turns, turn), forfeit=True))
 
 
@@ -196,12 +176,12 @@ def without_words(game: Game) -> Game:
     Code decides the seller's moves, so nobody has to be asked. It may end earlier, or stay open
     where the visitor's words closed it.
     """
-    play = advance(game.task, game.task.opponents, begin(game.task, game.play.seed))
+    play = env.advance(game.task, game.task.opponents, env.begin(game.task, game.play.seed))
     for number in moves_of(game):
         if game.task.env.to_act(play.state) is None:
             break
         silent = replace(game.play.turns[number].action, message="")
-        play = advance(game.task, game.task.opponents, move(game.task, play, silent))
+        play = env.advance(game.task, game.task.opponents, env.move(game.task, play, silent))
     return replace(game, play=play, model_moves=(), invalid_replies=())
 
 
@@ -223,11 +203,11 @@ def back(game: Game, number: int) -> Game:
     """
     made = moves_of(game)
     if not 0 <= number < len(made):
-        raise IllegalAction(
+        raise env.IllegalAction(
             f"you made {len(made)} moves; there is no move {number + 1} to take back"
         )
     turns = game.play.turns[: made[number]]
-    state = begin(game.task, game.play.seed).state
+    state = env.begin(game.task, game.play.seed).state
     for turn in turns:
         state = game.task.env.step(state, turn.action)
     return replace(
@@ -250,9 +230,9 @@ def before_unanswered(game: Game) -> Game:
     return replace(back(game, len(moves_of(game)) - 1), undone=game.undone)
 
 
-def as_episode(game: Game) -> Episode:
+def as_episode(game: Game) -> env.Episode:
     """The finished game as an episode."""
-    return episode(game.task, game.play)
+    return env.episode(game.task, game.play)
 
 
 @dataclass(frozen=True)
@@ -271,7 +251,7 @@ def standings(game: Game) -> list[Standing]:
     task = game.task
     rows = [stand("you", task, as_episode(game), visitor=True)]
     for name, policy in scripts_of(task).items():
-        rows.append(stand(name, task, rollout(task, policy, game.play.seed)))
+        rows.append(stand(name, task, env.rollout(task, policy, game.play.seed)))
     return rank_standings(rows)
 
 
@@ -288,9 +268,9 @@ def rank(rows: Sequence[Standing]) -> tuple[int, bool]:
     return ahead + 1, level > 1
 
 
-def stand(name: str, task: Task, played: Episode, visitor: bool = False) -> Standing:
+def stand(name: str, task: env.Task, played: env.Episode, visitor: bool = False) -> Standing:
     """How one episode came out for the learner."""
-    won = shares(played.final, task.learner)
+    won = env.shares(played.final, task.learner)
     past = played.final.table.past
     prices = [deal.price for deal in past if task.learner in ("seller", deal.buyer)]
     grade = task.grade(played.final)
@@ -305,7 +285,7 @@ class Quick:
     action: Action | None
 
 
-def quick_moves(obs: Observation) -> tuple[Quick, Quick, Quick, Quick]:
+def quick_moves(obs: env.Observation) -> tuple[Quick, Quick, Quick, Quick]:
     """Accept, meet halfway or at the own limit before it, move a little, walk away.
 
     The two prices differ, are no loss, and move towards the other side: a price that cannot is
@@ -315,7 +295,7 @@ def quick_moves(obs: Observation) -> tuple[Quick, Quick, Quick, Quick]:
     mine, theirs = own_and_theirs(obs)
     losing = bool(theirs) and (theirs[-1] - obs.reservation) * (1 if sell else -1) < 0
     payable = theirs and (sell or theirs[-1] <= obs.own.get("purse", obs.reservation))
-    accept = Quick("loss" if losing else "accept", Accept() if payable else None)
+    accept = Quick("loss" if losing else "accept", env.Accept() if payable else None)
     if mine and theirs:
         middle, little = (mine[-1] + theirs[-1]) / 2, mine[-1] + (theirs[-1] - mine[-1]) / 8
     elif theirs:  # a buyer's first bid
@@ -334,24 +314,24 @@ def quick_moves(obs: Observation) -> tuple[Quick, Quick, Quick, Quick]:
         accept,
         Quick(first, farther),
         Quick(second, None if nearer == farther else nearer),
-        Quick("walk", WalkAway()),
+        Quick("walk", env.WalkAway()),
     )
 
 
-def _legal(obs: Observation, price: float) -> Offer | None:
+def _legal(obs: env.Observation, price: float) -> env.Offer | None:
     """The nearest price without a loss to the visitor and not behind its last one; None if none."""
     if is_too_late(obs):
         return None
     price = round(price) if price >= 20 else obs.priced(price)  # people name whole rupees
     if obs.agent == "seller":
         price, asks = max(price, obs.priced(obs.reservation)), obs.table.asks
-        return Offer(price) if (obs.bid or 0) < price < (asks[-1] if asks else inf) else None
+        return env.Offer(price) if (obs.bid or 0) < price < (asks[-1] if asks else inf) else None
     price = min(price, obs.budget)
     extras = held_extras(obs)
-    return Offer(price, extras=extras) if (obs.bid or 0) < price < obs.ask else None
+    return env.Offer(price, extras=extras) if (obs.bid or 0) < price < obs.ask else None
 
 
-def is_too_late(obs: Observation) -> bool:
+def is_too_late(obs: env.Observation) -> bool:
     """Whether nobody can take another price of the player: a seller's, after the last bid.
 
     The rules let the seller name one, which ends the deal like walking away.
@@ -385,9 +365,9 @@ def doubt(game: Game, action: Action) -> str:
     asked about the next one.
     """
     mine, theirs = own_and_theirs(game.observation)
-    if isinstance(action, Accept):
+    if isinstance(action, env.Accept):
         return LOSS if theirs and loss_at(game, theirs[-1]) > 0 else ""
-    if not isinstance(action, Offer):
+    if not isinstance(action, env.Offer):
         return ""
     is_loss = loss_at(game, action.price, action.extras) > 0
     if is_loss and not any(loss_at(game, price) > 0 for price in mine):
@@ -399,7 +379,7 @@ def doubt(game: Game, action: Action) -> str:
     return FAR_OFF if is_far_off(game, action.price) else ""
 
 
-def own_and_theirs(obs: Observation) -> tuple[tuple[float, ...], tuple[float, ...]]:
+def own_and_theirs(obs: env.Observation) -> tuple[tuple[float, ...], tuple[float, ...]]:
     """The prices in the deal in play: the player's, then the other side's.
 
     Where bids stand, a lower one counts as the best before it.
@@ -409,12 +389,12 @@ def own_and_theirs(obs: Observation) -> tuple[tuple[float, ...], tuple[float, ..
     return (table.asks, bids) if obs.agent == "seller" else (bids, table.asks)
 
 
-def held_extras(obs: Observation) -> frozenset[str]:
+def held_extras(obs: env.Observation) -> frozenset[str]:
     """The extras of the last bid in a game of packages; none before it."""
     return last_package(obs) if obs.table.extras and obs.table.bids else frozenset()
 
 
-def limit_with(obs: Observation, extras: Collection[str] = ()) -> float:
+def limit_with(obs: env.Observation, extras: Collection[str] = ()) -> float:
     """The player's limit for the item with these extras, of which a seller sells none."""
     return obs.reservation + sum(obs.own["values"][extra] for extra in extras)
 

@@ -12,18 +12,7 @@ from functools import lru_cache
 from hashlib import sha256
 from itertools import chain
 
-from env import (
-    Accept,
-    Episode,
-    IllegalAction,
-    Offer,
-    WalkAway,
-    corpus,
-    get_task,
-    people,
-    rollout,
-    speech,
-)
+import env
 from sauda.players import PEOPLE, scripts_of
 from sauda.policies import BUYERS
 from sauda.records.seeds import DAILY
@@ -35,7 +24,7 @@ VERSION = "3"  # of the links
 LONGEST_CODE = 140  # characters
 PRICE_BYTES = 3  # of a bid, or one of the two codes above every bid; before it a byte for the act
 ACCEPT, WALK = 0xFFFFFF, 0xFFFFFE
-ACTS = ("", *speech.ACTS)
+ACTS = ("", *env.speech.ACTS)
 OUTSIDE = ACTS.index("outside")  # the act whose price follows
 CHECK_BYTES = 3
 GAINERS = 3  # scripts that have to gain in the bargain of a day
@@ -85,7 +74,7 @@ def seed_of_day(day: date) -> int:
     changes, a day may get another bargain, and a link to its former one is refused.
     """
     place = int.from_bytes(sha256(f"bargain of {day.isoformat()}".encode()).digest()[:8])
-    at, task = place % len(DAILY), get_task(TASK)
+    at, task = place % len(DAILY), env.get_task(TASK)
     seeds = chain(DAILY[at:], DAILY[:at])
     won = (s for s in seeds if gaining_scripts(s) >= GAINERS and informed_grade(task, s) > 0)
     return next(won)
@@ -96,8 +85,8 @@ def gaining_scripts(seed: int) -> int:
 
     A grade alone is no gain: leaving has one where there is no ZOPA.
     """
-    task = get_task(TASK)
-    played = [stand(name, task, rollout(task, buyer, seed)) for name, buyer in BUYERS.items()]
+    task = env.get_task(TASK)
+    played = [stand(name, task, env.rollout(task, buyer, seed)) for name, buyer in BUYERS.items()]
     return sum(standing.share > 0 and standing.grade > 0 for standing in played)
 
 
@@ -121,9 +110,11 @@ def encode(game: Game) -> str:
 
 
 def _pack(action: Action) -> bytes:
-    if not isinstance(action, Offer):
-        return bytes([0]) + (ACCEPT if isinstance(action, Accept) else WALK).to_bytes(PRICE_BYTES)
-    act, named = people.act_in(action.message)
+    if not isinstance(action, env.Offer):
+        return bytes([0]) + (ACCEPT if isinstance(action, env.Accept) else WALK).to_bytes(
+            PRICE_BYTES
+        )
+    act, named = env.people.act_in(action.message)
     packed = bytes([ACTS.index(act)]) + int(action.price).to_bytes(PRICE_BYTES)
     return packed + min(named, WALK).to_bytes(PRICE_BYTES) if act == "outside" else packed
 
@@ -133,7 +124,9 @@ def _check(game: Game) -> bytes:
     table = game.play.state.table
     prices = [f"{price:.2f}" for price in (*table.asks, *table.bids)]
     ends = [(str(deal.end), deal.by, deal.rounds) for deal in table.past] or [()]
-    heard = [people.act_in(move.action.message) for move in table.moves if move.agent == "buyer"]
+    heard = [
+        env.people.act_in(move.action.message) for move in table.moves if move.agent == "buyer"
+    ]
     content = (game.play.seed, table.item.name, prices, heard, *ends[0])
     return sha256(repr(content).encode()).digest()[:CHECK_BYTES]
 
@@ -155,7 +148,7 @@ def resume(day: date, code: str) -> Game:
     try:
         for action in _moves(code):
             game = answer(game, action)
-    except IllegalAction as error:
+    except env.IllegalAction as error:
         raise BadLink(NOT_REPLAYED) from error
     if encode(game) != code:
         raise BadLink(NOT_REPLAYED)
@@ -184,8 +177,8 @@ def _unpack(packed: bytes) -> Iterator[Action]:
             named, at = int.from_bytes(packed[at : at + PRICE_BYTES]), at + PRICE_BYTES
         if act >= len(ACTS):
             raise BadLink(NOT_REPLAYED)
-        words = corpus.buyer_line(ACTS[act], named, 0.0) if act else ""
-        yield {ACCEPT: Accept(), WALK: WalkAway()}.get(price) or Offer(price, words)
+        words = env.corpus.buyer_line(ACTS[act], named, 0.0) if act else ""
+        yield {ACCEPT: env.Accept(), WALK: env.WalkAway()}.get(price) or env.Offer(price, words)
 
 
 # Standings --------------------------------------------------------------------------------------
@@ -194,10 +187,10 @@ def _unpack(packed: bytes) -> Iterator[Action]:
 @lru_cache(maxsize=DAYS_KEPT)
 def scripts(day: date) -> tuple[Standing, ...]:
     """How every scripted buyer fares on the day."""
-    task, seed = get_task(TASK), seed_of_day(day)
-    played = {name: rollout(task, policy, seed) for name, policy in scripts_of(task).items()}
+    task, seed = env.get_task(TASK), seed_of_day(day)
+    played = {name: env.rollout(task, policy, seed) for name, policy in scripts_of(task).items()}
     return tuple(player(name, episode) for name, episode in played.items())
 
 
-def player(name: str, played: Episode) -> Standing:
-    return stand(name, get_task(TASK), played)
+def player(name: str, played: env.Episode) -> Standing:
+    return stand(name, env.get_task(TASK), played)

@@ -6,7 +6,7 @@ that the prices and words so far leave possible. Their hidden numbers are not re
 
 from dataclasses import dataclass
 
-from env import Observation, Offer, WalkAway, corpus, speech
+from env import Observation, Offer, WalkAway, corpus, market, speech
 from env import people as rules
 from sauda.players import CUSTOMERS
 from sauda.policies import customers, listener, people
@@ -15,7 +15,7 @@ from sauda.sessions.bazaar import Game
 
 TASK = rules.TASKS[0].name
 AnyBelief = Belief | listener.Belief  # in the markets like people, or in the open ones
-CALM, TENSE = 0.1, rules.WARNS  # chances to leave: below the first calm, from the second tense
+CALM, TENSE = 0.1, market.WARNS  # chances to leave: below the first calm, from the second tense
 
 
 @dataclass(frozen=True)
@@ -38,8 +38,8 @@ def outlook(task_name: str, belief: AnyBelief, obs: Observation, offer: Offer) -
     """What follows `offer` at once."""
     first = not (obs.table.asks if obs.agent == "seller" else obs.table.bids)
     if isinstance(belief, Belief):
-        market = customers if task_name == CUSTOMERS else people
-        after, answered = market.after_offer(belief, offer, obs)
+        planner = customers if task_name == CUSTOMERS else people
+        after, answered = planner.after_offer(belief, offer, obs)
         takes, leaves = people.chances(after, answered, first)
         is_small = not first and float(after.course.rise) < rules.SMALL
     else:

@@ -15,23 +15,7 @@ from functools import cached_property, lru_cache
 from itertools import count, repeat
 from math import ceil, floor, inf
 
-from env import (
-    ARENA_TASKS,
-    MARKETS,
-    Accept,
-    Deal,
-    IllegalAction,
-    Observation,
-    Offer,
-    Play,
-    Task,
-    Turn,
-    WalkAway,
-    advance,
-    amount_of,
-    begin,
-    get_task,
-)
+import env
 from sauda.games.bazaar_columns import PLANNED
 from sauda.players import CUSTOMERS, PEOPLE
 from sauda.policies import customers, people
@@ -39,20 +23,7 @@ from sauda.policies.arena import play_all_seeing
 from sauda.policies.listener import NOTHING, Listener, MoveValues
 from sauda.policies.values import play_informed, split_game
 from sauda.records.seeds import deal_at
-from sauda.sessions import nerves
-from sauda.sessions.bazaar import (
-    STAND_IN,
-    Action,
-    Game,
-    answer,
-    back,
-    held_extras,
-    is_too_late,
-    limit_with,
-    moves_of,
-    own_and_theirs,
-    play_on,
-)
+from sauda.sessions import bazaar, nerves
 from sauda.sessions.nerves import Outlook
 
 PRICES = 24  # other prices that are tried before each move, between the two limits
@@ -69,9 +40,9 @@ CHOICES = 3  # moves among which a better one can be found
 class Choice:
     """One move in a position, the grade to expect of it, and how its deal ends, if certain."""
 
-    action: Action
+    action: bazaar.Action
     grade: float
-    deal: Deal | None = None
+    deal: env.Deal | None = None
 
 
 @dataclass(frozen=True)
@@ -89,7 +60,7 @@ class OwnMove:
     """One of the visitor's moves, the grade to expect of it, and other moves, the best first."""
 
     number: int  # among the visitor's moves, from 0
-    turn: Turn
+    turn: env.Turn
     grade: float
     others: tuple[Choice, ...] = ()
     reasons: Reasons | None = None  # where a planner weighed it
@@ -106,7 +77,7 @@ class OwnMove:
         if not self.is_taken:
             return False
         best, takes = self.reasons.after_best, self.reasons.after.takes
-        likelier = best.takes > takes if best else isinstance(self.others[0].action, Accept)
+        likelier = best.takes > takes if best else isinstance(self.others[0].action, env.Accept)
         return takes < 0.5 or likelier
 
     @property
@@ -140,16 +111,16 @@ class OwnMove:
 
 
 def _order(choice: Choice) -> tuple[int, float]:
-    kinds = (WalkAway, Offer, Accept)
+    kinds = (env.WalkAway, env.Offer, env.Accept)
     return kinds.index(type(choice.action)), getattr(choice.action, "price", 0.0)
 
 
-def is_loss(obs: Observation, action: Action) -> bool:
+def is_loss(obs: env.Observation, action: bazaar.Action) -> bool:
     """Whether a move names or takes a price beyond the own limit."""
     sells, price = obs.agent == "seller", getattr(action, "price", None)
-    if isinstance(action, Accept):
+    if isinstance(action, env.Accept):
         price = obs.bid if sells else obs.ask
-    limit = limit_with(obs, getattr(action, "extras", ()))
+    limit = bazaar.limit_with(obs, getattr(action, "extras", ()))
     return price is not None and (limit - price) * (1 if sells else -1) > 0
 
 
@@ -166,7 +137,7 @@ class Gap:
 class Review:
     """The visitor's moves in a finished game, in order, each with its cost."""
 
-    game: Game
+    game: bazaar.Game
     moves: tuple[OwnMove, ...]
     gap: Gap | None = None  # of a buyer in the open market
 
@@ -176,34 +147,34 @@ class Review:
         costly = [move for move in self.moves if move.cost]
         return tuple(sorted(costly, key=lambda move: -move.cost))
 
-    def weigh(self, number: int, action: Action) -> Choice:
+    def weigh(self, number: int, action: bazaar.Action) -> Choice:
         """Another move in the place of the own move `number`; IllegalAction where none can be."""
-        position = _answered(back(self.game, number))
-        closing = answer(position, action)  # raises for what the rules forbid
+        position = _answered(bazaar.back(self.game, number))
+        closing = bazaar.answer(position, action)  # raises for what the rules forbid
         if is_planned(self.game):
             task_name, obs = self.game.task_name, position.observation
             values = values_by(task_name, nerves.believe_at(task_name, obs), obs)
             return Choice(action, value_of(action, values, obs))
         if closing.play.forfeit:
-            raise IllegalAction("that move would lose the game")
+            raise env.IllegalAction("that move would lose the game")
         return max(_lines(position, [action]), key=lambda line: line.grade)
 
 
-def is_planned(game: Game) -> bool:
+def is_planned(game: bazaar.Game) -> bool:
     """Whether a planner weighs the visitor's moves: in the open markets."""
     return game.task_name in (*PLANNED, PEOPLE, CUSTOMERS)
 
 
-def is_recorded(game: Game) -> bool:
+def is_recorded(game: bazaar.Game) -> bool:
     """Whether the other moves would come from a language model that buys: it is not asked again."""
     return game.model_seat is not None and game.model_seat.agent == "buyer"
 
 
-def review(game: Game) -> Review:
+def review(game: bazaar.Game) -> Review:
     """The review of a finished game; raises ValueError of one that runs."""
     if not game.over:
         raise ValueError("only a finished game is reviewed")
-    turns = [game.play.turns[i] for i in moves_of(game)]
+    turns = [game.play.turns[i] for i in bazaar.moves_of(game)]
     if not is_planned(game):
         return Review(game, tuple(_review_moves(game, turns)))
     beliefs = [nerves.believe_at(game.task_name, turn.observation) for turn in turns]
@@ -222,30 +193,30 @@ def review(game: Game) -> Review:
 # By a planner -------------------------------------------------------------------------------------
 
 
-def values_by(task_name: str, belief: nerves.AnyBelief, obs: Observation) -> MoveValues:
+def values_by(task_name: str, belief: nerves.AnyBelief, obs: env.Observation) -> MoveValues:
     """The expected grades of all moves of either seat, by the planner of the task's market."""
     planners = {PEOPLE: people.Planner(), CUSTOMERS: customers.Vendor()}
     return planners.get(task_name, Listener()).values(belief, obs)
 
 
 def _weigh(
-    game: Game, number: int, turn: Turn, belief: nerves.AnyBelief, values: MoveValues
+    game: bazaar.Game, number: int, turn: env.Turn, belief: nerves.AnyBelief, values: MoveValues
 ) -> OwnMove:
     """A move in an open market beside the planner's best one and others."""
     obs = turn.observation
     spoken = [
-        Offer(int(values.prices[row.argmax()]), values.line(act, obs))
+        env.Offer(int(values.prices[row.argmax()]), values.line(act, obs))
         for act, row in zip(values.acts, values.offers, strict=True)
     ]
-    bare = (Offer(int(price)) for price in values.prices)
-    offers = () if is_too_late(obs) else (values.best(obs), *spoken, *bare)
-    moves = dict.fromkeys((*offers, Accept(), WalkAway()))
+    bare = (env.Offer(int(price)) for price in values.prices)
+    offers = () if bazaar.is_too_late(obs) else (values.best(obs), *spoken, *bare)
+    moves = dict.fromkeys((*offers, env.Accept(), env.WalkAway()))
     choices = [Choice(each, values.of(each)) for each in moves if not is_loss(obs, each)]
     choices = [choice for choice in choices if choice.grade > NOTHING / 2]
     choices.sort(key=_grade, reverse=True)
     after, after_best = (
         nerves.outlook(game.task_name, belief, obs, action)
-        if isinstance(action, Offer) and not is_too_late(obs)
+        if isinstance(action, env.Offer) and not bazaar.is_too_late(obs)
         else None
         for action in (turn.action, choices[0].action)
     )
@@ -254,21 +225,21 @@ def _weigh(
     return OwnMove(number, turn, value_of(turn.action, values, obs), tuple(choices), reasons)
 
 
-def _is_taken(game: Game, turn: Turn) -> bool:
+def _is_taken(game: bazaar.Game, turn: env.Turn) -> bool:
     """Whether a move of the visitor was a price that the other side took at once."""
     answers = game.play.turns[game.play.turns.index(turn) + 1 :]
-    is_answered = bool(answers) and isinstance(answers[0].action, Accept)
-    return isinstance(turn.action, Offer) and is_answered
+    is_answered = bool(answers) and isinstance(answers[0].action, env.Accept)
+    return isinstance(turn.action, env.Offer) and is_answered
 
 
-def value_of(move: Action, values: MoveValues, obs: Observation) -> float:
+def value_of(move: bazaar.Action, values: MoveValues, obs: env.Observation) -> float:
     """The planner's value of a move, which it does not have of a price beyond the own limit.
 
     A price that comes too late is worth what no deal is worth.
     """
-    if isinstance(move, Offer) and is_too_late(obs):
+    if isinstance(move, env.Offer) and bazaar.is_too_late(obs):
         return values.walk
-    if isinstance(move, Offer) and is_loss(obs, move):
+    if isinstance(move, env.Offer) and is_loss(obs, move):
         return max(-1.0, -abs(obs.reservation - move.price) / obs.table.item.list_price)
     return values.of(move)
 
@@ -276,25 +247,29 @@ def value_of(move: Action, values: MoveValues, obs: Observation) -> float:
 # By playing again ---------------------------------------------------------------------------------
 
 
-def _answered(position: Game) -> Game:
+def _answered(position: bazaar.Game) -> bazaar.Game:
     """The position with a script in the place of a language model that buys."""
-    return play_on(position, STAND_IN) if is_recorded(position) else position
+    return bazaar.play_on(position, bazaar.STAND_IN) if is_recorded(position) else position
 
 
-def _review_moves(game: Game, turns: list[Turn]) -> list[OwnMove]:
+def _review_moves(game: bazaar.Game, turns: list[env.Turn]) -> list[OwnMove]:
     """The moves with what they came to, where the moves after them are the best that are known."""
     reviewed: list[OwnMove] = []
     after = 0.0
     for number in range(len(turns) - 1, -1, -1):
-        position, deal = back(game, number), deal_of(turns[number])
+        position, deal = bazaar.back(game, number), deal_of(turns[number])
         if number + 1 == len(turns) or deal_of(turns[number + 1]) != deal:
-            ended = game if number + 1 == len(turns) else back(game, number + 1)
+            ended = game if number + 1 == len(turns) else bazaar.back(game, number + 1)
             after = worth(game.task, ended.play) - worth(game.task, position.play)
         position = _answered(position)
-        extras = getattr(turns[number].action, "extras", held_extras(position.observation))
+        extras = getattr(turns[number].action, "extras", bazaar.held_extras(position.observation))
         prices = other_prices(position, extras)
-        moves = (WalkAway(), Accept(), *(Offer(price, extras=extras) for price in prices))
-        best: dict[Action, Choice] = {}
+        moves = (
+            env.WalkAway(),
+            env.Accept(),
+            *(env.Offer(price, extras=extras) for price in prices),
+        )
+        best: dict[bazaar.Action, Choice] = {}
         for line in _lines(position, moves):
             best[line.action] = max(best.get(line.action, line), line, key=_grade)
         others = tuple(sorted(best.values(), key=_grade, reverse=True))
@@ -307,7 +282,7 @@ def _grade(choice: Choice) -> float:
     return choice.grade
 
 
-def _lines(position: Game, moves: Iterable[Action]) -> Iterator[Choice]:
+def _lines(position: bazaar.Game, moves: Iterable[bazaar.Action]) -> Iterator[Choice]:
     """The lines from `moves` of the visitor, each with how its deal ends."""
     before, deal = worth(position.task, position.play), len(position.play.state.table.past)
     for action in moves:
@@ -316,43 +291,43 @@ def _lines(position: Game, moves: Iterable[Action]) -> Iterator[Choice]:
             yield Choice(action, earned, after.play.state.table.past[deal])
 
 
-def _ends(position: Game, action: Action, deal: int) -> Iterator[Game]:
+def _ends(position: bazaar.Game, action: bazaar.Action, deal: int) -> Iterator[bazaar.Game]:
     """The games in which the deal is closed by `action`, or by taking or leaving what follows."""
     try:
-        after = answer(position, action)
-    except IllegalAction:  # no price is named yet, or it is over the purse
+        after = bazaar.answer(position, action)
+    except env.IllegalAction:  # no price is named yet, or it is over the purse
         return
     if after.play.forfeit:
         return
     if len(after.play.state.table.past) > deal:
         yield after
         return
-    for last in (Accept(), WalkAway()):
+    for last in (env.Accept(), env.WalkAway()):
         try:
-            yield answer(after, last)
-        except IllegalAction:
+            yield bazaar.answer(after, last)
+        except env.IllegalAction:
             continue
 
 
-def other_prices(position: Game, extras: Collection[str] = ()) -> list[int]:
+def other_prices(position: bazaar.Game, extras: Collection[str] = ()) -> list[int]:
     """Whole rupees between the limits for a package that a visitor may be advised to name here."""
     hidden, obs = position.play.state.private, position.observation
-    if is_too_late(obs):
+    if bazaar.is_too_late(obs):
         return []
-    own_prices, their_prices = own_and_theirs(obs)
+    own_prices, their_prices = bazaar.own_and_theirs(obs)
     if obs.agent == "seller":
         low = max(ceil(obs.reservation), floor(their_prices[-1]) + 1 if their_prices else 1)
         high = floor(min(hidden["buyer"]["reservation"], own_prices[-1] if own_prices else inf))
     else:
-        costs = amount_of(extras, hidden["seller"].get("costs", {}))
+        costs = env.amount_of(extras, hidden["seller"].get("costs", {}))
         least = ceil(hidden["seller"]["reservation"] + costs)
         low = max(least, ceil(own_prices[-1]) if own_prices else 1)
-        most = min(limit_with(obs, extras), obs.own.get("purse", inf))
+        most = min(bazaar.limit_with(obs, extras), obs.own.get("purse", inf))
         high = min(floor(most), ceil(their_prices[-1]) - 1)
     return [*range(low, high + 1, max(1, (high - low) // PRICES))]
 
 
-def worth(task: Task, play: Play) -> float:
+def worth(task: env.Task, play: env.Play) -> float:
     """What the deals that are closed in `play` earned the learner, as a grade.
 
     Where the grade does not count a loss, it is a share of the list price, as in the open market.
@@ -361,7 +336,7 @@ def worth(task: Task, play: Play) -> float:
     return round(task.grade(play.state) or min(0.0, rupees / item.list_price), DIGITS)
 
 
-def deal_of(turn: Turn) -> int:
+def deal_of(turn: env.Turn) -> int:
     """The number of the deal, from 0, that a turn belongs to."""
     return len(turn.observation.table.past)
 
@@ -377,14 +352,14 @@ class Oracle:
     meaning: str
 
 
-def informed_grade(task: Task, seed: int) -> float:
+def informed_grade(task: env.Task, seed: int) -> float:
     """The grade that a buyer expects who knows the seller, and what moves it.
 
     With people, of whom nobody has computed a best response, it is the planner that is told all.
     """
     if task.name != PEOPLE:
         return play_informed(task, seed).expected
-    opened = advance(task, task.opponents, begin(task, seed)).state
+    opened = env.advance(task, task.opponents, env.begin(task, seed)).state
     planner = people.Planner(truth=deal_at(task, seed).seller["stance"])
     return planner.expected(task.env.observe(opened, task.learner))
 
@@ -392,14 +367,14 @@ def informed_grade(task: Task, seed: int) -> float:
 @lru_cache(maxsize=256)
 def oracle(task_name: str, seed: int) -> Oracle | None:
     """The oracle's figure for the game of a task at a seed; None where none can be computed."""
-    task = get_task(task_name)
-    if task_name in ARENA_TASKS:
+    task = env.get_task(task_name)
+    if task_name in env.ARENA_TASKS:
         meaning = "What a trader makes that knows every lab's private values and trades greedily."
         return Oracle(task.grade(play_all_seeing(task, seed).final), meaning)
     if task_name == PEOPLE:
         meaning = "What the planner expects where it is told all of this seller: no exact bound."
         return Oracle(informed_grade(task, seed), meaning)
-    if task_name.removeprefix("bazaar/") in MARKETS:
+    if task_name.removeprefix("bazaar/") in env.MARKETS:
         meaning = "What a buyer who knew this seller would have expected."
         return Oracle(informed_grade(task, seed), meaning)
     return None

@@ -13,32 +13,15 @@ from typing import Any
 
 import numpy as np
 
-from env import (
-    Accept,
-    IllegalAction,
-    Offer,
-    Task,
-    WalkAway,
-    arena,
-    episode,
-    get_task,
-)
+import env
 from env.bazaar.prompt import percent_of
 from sauda.games import GAMES
 from sauda.games.transcript import to_json
 from sauda.llm.model import Model
-from sauda.llm.turn import (
-    ModelGame,
-    PlayerSpec,
-    PromptSeat,
-    new_game,
-    play_games,
-)
+from sauda.llm.turn import ModelGame, PlayerSpec, PromptSeat, new_game, play_games
 from sauda.llm.types import Messages, Reply
 from sauda.records.seeds import PLAYED, SPLITS
-from sauda.records.store import (
-    read_lines,
-)
+from sauda.records.store import read_lines
 from sauda.statistics import mean_interval
 from sauda.train import people_rows, teacher_rows
 from sauda.train.common import Run, append, checkpoints_in
@@ -72,7 +55,7 @@ def kind_of(settings: Any) -> str:
     return settings.stage if is_buyer and settings.stage in EVAL_TASKS else settings.game
 
 
-def eval_task(kind: str) -> Task:
+def eval_task(kind: str) -> env.Task:
     """What checkpoints of a kind of stage play; where any words count, in sentences not learnt."""
     return people_rows.task_of(EVAL_TASKS[kind], "development")
 
@@ -134,7 +117,7 @@ def holdout_states(
     for number in range(prompts):
         name, seed = tasks[number % len(tasks)], SPLITS["holdout"][-1 - number]
         if kind == "arena":
-            states = list(teacher_rows.teach_arena(get_task(name), seed, arena_rows))
+            states = list(teacher_rows.teach_arena(env.get_task(name), seed, arena_rows))
         else:
             states = list(people_rows.teach(name, seed, rows, "evaluation"))
         yield states[number % len(states)]
@@ -142,10 +125,10 @@ def holdout_states(
 
 def _judge_bazaar(state: teacher_rows.Taught, move: Any) -> dict[str, Any]:
     wanted = teacher_rows.round_action(state.obs, state.move, people_rows.PeopleRowSettings().near)
-    if isinstance(move, IllegalAction):
+    if isinstance(move, env.IllegalAction):
         return {"valid": False, "same": False, "off": None}
     off = None
-    if isinstance(move, Offer) and isinstance(wanted, Offer):
+    if isinstance(move, env.Offer) and isinstance(wanted, env.Offer):
         off = abs(percent_of(state.obs, move.price) - percent_of(state.obs, wanted.price))
     return {"valid": True, "same": type(move) is type(wanted), "off": off}
 
@@ -153,7 +136,7 @@ def _judge_bazaar(state: teacher_rows.Taught, move: Any) -> dict[str, Any]:
 def _judge_arena(state: teacher_rows.ArenaTaught, action: Any) -> dict[str, Any]:
     results = state.task.env.step(state.play.state, action).private[state.task.learner].results
     same = action.action_type == state.action.action_type
-    valid = not isinstance(action, arena.Malformed)
+    valid = not isinstance(action, env.arena.Malformed)
     return {"valid": valid, "accepted": results[0].ok, "same": same, "off": None}
 
 
@@ -191,7 +174,7 @@ def evaluate_checkpoints(run: Run) -> list[dict[str, Any]]:
         results[step] = {"step": step, "n": games, "reward": mean, "low": low, "high": high}
         if kind == "reward":
             name = f"{run.settings.name}, step {step}"
-            ends = [episode(each.task, each.play) for each in played[:KEPT_GAMES]]
+            ends = [env.episode(each.task, each.play) for each in played[:KEPT_GAMES]]
             results[step] |= habits(played) | {"games": [to_json(end, name) for end in ends]}
         append(file, results[step])
     return [results[step] for step in chosen]
@@ -200,7 +183,7 @@ def evaluate_checkpoints(run: Run) -> list[dict[str, Any]]:
 def habits(games: Sequence[ModelGame]) -> dict[str, float | None]:
     """How buyers play: shares of games and moves, and the first bid as a share of the limit."""
     turns = [[turn for turn in game.turns if turn.action is not None] for game in games]
-    bids = [[turn for turn in made if isinstance(turn.action, Offer)] for made in turns]
+    bids = [[turn for turn in made if isinstance(turn.action, env.Offer)] for made in turns]
     opened = [made[0].action.price / made[0].obs.reservation for made in bids if made]
     rises = sum(turn.obs.bid is None or turn.action.price > turn.obs.bid
                 for made in bids for turn in made)  # fmt: skip
@@ -210,8 +193,8 @@ def habits(games: Sequence[ModelGame]) -> dict[str, float | None]:
         "moves": round(sum(map(len, turns)) / len(games), 2),  # of a game
         "rises": round(rises / len(games), 2),
         "stands": round((sum(map(len, bids)) - rises) / len(games), 2),
-        "accepts": sum(isinstance(action, Accept) for action in ends) / len(games),
-        "walks": sum(isinstance(action, WalkAway) for action in ends) / len(games),
+        "accepts": sum(isinstance(action, env.Accept) for action in ends) / len(games),
+        "walks": sum(isinstance(action, env.WalkAway) for action in ends) / len(games),
         "deals": agreements(games),
     }
 

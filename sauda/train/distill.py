@@ -51,7 +51,7 @@ class ArenaDistillSettings(common.PlayerSettings):
     game: ClassVar[str] = "arena"
 
 
-SETTINGS = {"arena": ArenaDistillSettings}  # by game
+SETTINGS = (ArenaDistillSettings,)
 
 
 def train(

@@ -66,7 +66,7 @@ class DPOSettings(common.PlayerSettings):
     stage: ClassVar[str] = "dpo"
 
 
-SETTINGS = {"bazaar": DPOSettings}  # by game
+SETTINGS = (DPOSettings,)
 
 
 def train(settings: DPOSettings, folder: Path | None = None, resume: bool = False) -> dict:

@@ -84,5 +84,5 @@ def random_reply(obs: Observation, rng: np.random.Generator) -> str:
     return f'{{"{verb}":{price}}}'
 
 
-SETTINGS = {"bazaar": FormSettings}
+SETTINGS = (FormSettings,)
 train = partial(sft.train, make_rows=make_rows)

@@ -95,7 +95,7 @@ class GRPOSettings(PlayerSettings):
         return sequences // self.per_device_train_batch_size
 
 
-SETTINGS = {"bazaar": GRPOSettings}  # by game
+SETTINGS = (GRPOSettings,)
 
 
 def train(

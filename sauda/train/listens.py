@@ -44,7 +44,7 @@ class ListensSettings(people.PeopleSettings):
     speech: ClassVar[Mapping[str, float]] = {"fresh": 3}
 
 
-SETTINGS = {"bazaar": ListensSettings}
+SETTINGS = (ListensSettings,)
 
 
 def make_rows(settings: ListensSettings) -> list[Spoken]:

@@ -20,28 +20,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from env import (
-    CATALOGUE,
-    EXTRAS,
-    MARKETS,
-    Accept,
-    Item,
-    Move,
-    Observation,
-    Offer,
-    Policy,
-    Task,
-    WalkAway,
-    advance,
-    begin,
-    corpus,
-    get_task,
-    market,
-    move,
-    people,
-    rupees,
-    speech,
-)
+import env
 from env.bazaar.prompt import completion, parse, percent_of, render
 from sauda.language.faults import claims_step
 from sauda.llm.model import smollm2
@@ -57,29 +36,8 @@ from sauda.train.teacher_rows import Action, Row, Spoken, Taught
 PEOPLE = "bazaar/people"
 SAYS = '"say":"'  # before a sentence
 SHARES = {  # of the rows of a stage, by task
-    "sft": {"bazaar/open-3": 0.9, "bazaar/mute-3": 0.1},
-    "people": {PEOPLE: 1.0},
-    "talks": {
-        PEOPLE: 0.56,
-        "bazaar/open-3": 0.14,
-        "bazaar/mute-3": 0.04,
-        "bazaar/package": 0.2,
-        "bazaar/package-mute": 0.06,
-    },
-    "candid": {
-        PEOPLE: 0.42,
-        "bazaar/open-3": 0.24,
-        "bazaar/mute-3": 0.05,
-        "bazaar/package": 0.24,
-        "bazaar/package-mute": 0.05,
-    },
-    "heeds": {
-        PEOPLE: 0.6,
-        "bazaar/open-3": 0.2,
-        "bazaar/mute-3": 0.05,
-        "bazaar/package": 0.12,
-        "bazaar/package-mute": 0.03,
-    },
+    row.pop("stage"): {task: float(share) for task, share in row.items() if share}
+    for row in read_table(Path(__file__).with_name("shares.csv"))
 }
 SPOILS, SPEECH = 7, 8  # streams of their own, apart from the game's
 # Hindi is answered in Latin letters: the small model spends three tokens on a letter of Devanagari,
@@ -149,20 +107,20 @@ def conversation(name: str, seed: int, settings: PeopleRowSettings) -> Iterator[
             yield Row(name, seed, 0, labels, chat)
 
 
-def is_awkward(obs: Observation) -> bool:
+def is_awkward(obs: env.Observation) -> bool:
     """Whether a deal comes to where a small model errs: the last round, or a bid near the limit."""
     near = obs.bid is not None and percent_of(obs, obs.bid) >= percent_of(obs, obs.reservation) - 5
     return obs.rounds_left == 1 or near
 
 
-def task_of(name: str, use: str, mute: bool = False) -> Task:
+def task_of(name: str, use: str, mute: bool = False) -> env.Task:
     """The task by name; where any words count, with sellers that say sentences of one use."""
     if name == PEOPLE:
-        return people.people_task(use, mute)
+        return env.people.people_task(use, mute)
     kind = name.removeprefix("bazaar/")
-    if kind not in MARKETS:
-        return get_task(name)
-    return market.market_task(kind, replace(MARKETS[kind], use=use))
+    if kind not in env.MARKETS:
+        return env.get_task(name)
+    return env.market.market_task(kind, replace(env.MARKETS[kind], use=use))
 
 
 def teach(
@@ -181,7 +139,7 @@ def teach(
         elif kind < WALLS + ABSURD:
             factor = absurd
     names, chances = zip(*settings.behaviour, strict=True)
-    play = advance(task, task.opponents, begin(task, seed))
+    play = env.advance(task, task.opponents, env.begin(task, seed))
     language = ANSWERS_IN[play.state.private["seller"]["language"]]
     if not play.state.table.moves[0].action.message.strip("₹0123456789,. "):
         language = "en"  # a seller that says prices alone is answered in English
@@ -191,13 +149,13 @@ def teach(
         obs = stretched(factor, plain) if factor else plain
         planned = plan(name, plain, settings)
         best = planned.move
-        if obs.ask != plain.ask and isinstance(best, Accept):
-            best = Offer(plain.ask)
+        if obs.ask != plain.ask and isinstance(best, env.Accept):
+            best = env.Offer(plain.ask)
         best = teacher_rows.round_action(obs, best, settings.near)
         choices = all_words(obs, best, planned.shares, language, lines_before)
         if choices:
             best = parse(draw(choices, speech), obs)
-        elif settings.ends_with_words or isinstance(best, Offer):
+        elif settings.ends_with_words or isinstance(best, env.Offer):
             best = worded(obs, best, planned.act, language, lines_before, speech)
         made, how = best, names[spoils.choice(len(names), p=chances)]
         if how != "made":
@@ -208,10 +166,10 @@ def teach(
         reply = completion(made, obs)
         lines_before.add(json.loads(reply).get("say", ""))
         yield Taught(obs, best, completion(best, obs), reply, choices)
-        play = advance(task, task.opponents, move(task, play, parse(reply, obs)))
+        play = env.advance(task, task.opponents, env.move(task, play, parse(reply, obs)))
 
 
-def stretched(factor: float, obs: Observation) -> Observation:
+def stretched(factor: float, obs: env.Observation) -> env.Observation:
     """What the buyer sees of a seller that opened at `factor` times its ask and comes down.
 
     From SETTLES of the opening ask down its asks are as they are. The planner sees them
@@ -224,20 +182,20 @@ def stretched(factor: float, obs: Observation) -> Observation:
         room = max(0.0, (ask - settled) / (table.asks[0] - settled))
         return round(ask + room * (factor - 1) * table.asks[0])
 
-    def say(each: Move) -> Move:
-        if each.agent != "seller" or not isinstance(each.action, Offer):
+    def say(each: env.Move) -> env.Move:
+        if each.agent != "seller" or not isinstance(each.action, env.Offer):
             return each
         ask = stretch(each.action.price)
-        message = each.action.message.replace(rupees(each.action.price), rupees(ask))
+        message = each.action.message.replace(env.rupees(each.action.price), env.rupees(ask))
         return replace(each, action=replace(each.action, price=ask, message=message))
 
     moves, asks = tuple(map(say, table.moves)), tuple(map(stretch, table.asks))
     return replace(obs, table=table._replace(moves=moves, asks=asks))
 
 
-def stands(seller: Policy, obs: Observation, rng: np.random.Generator) -> Action:
+def stands(seller: env.Policy, obs: env.Observation, rng: np.random.Generator) -> Action:
     """The move of a seller of `bazaar/people` that never gives and does not soon leave."""
-    patient = people.PATIENCES.index("high")
+    patient = env.people.PATIENCES.index("high")
     stance = replace(obs.own["stance"], gives=0.0, patience=patient, rival=False)
     return seller(replace(obs, own={**obs.own, "stance": stance}), rng)
 
@@ -256,7 +214,7 @@ class Planned(NamedTuple):
     shares: Mapping[str, float]
 
 
-def plan(name: str, obs: Observation, settings: PeopleRowSettings) -> Planned:
+def plan(name: str, obs: env.Observation, settings: PeopleRowSettings) -> Planned:
     """What a task's planner does; ValueError where a teacher of one's own returns no move."""
     if settings.teacher:
         made = named_object(settings.teacher)(obs, np.random.default_rng(obs.round))
@@ -272,7 +230,7 @@ def plan(name: str, obs: Observation, settings: PeopleRowSettings) -> Planned:
     return choose(LISTENER.values(believe(obs), obs), obs, settings)
 
 
-def choose(values: MoveValues, obs: Observation, settings: PeopleRowSettings) -> Planned:
+def choose(values: MoveValues, obs: env.Observation, settings: PeopleRowSettings) -> Planned:
     """The best move.
 
     A higher bid is the mean of those that are worth at most `within` less: which of them is best is
@@ -282,7 +240,7 @@ def choose(values: MoveValues, obs: Observation, settings: PeopleRowSettings) ->
     top, end = values.offers.max(), max(values.accept, values.walk)
     settles = obs.rounds_left == 1 and 0 < values.accept == end > top - settings.last
     if settles or top < end:
-        return Planned("", Accept() if values.accept >= values.walk else WalkAway(), {})
+        return Planned("", env.Accept() if values.accept >= values.walk else env.WalkAway(), {})
     act, at = np.unravel_index(values.offers.argmax(), values.offers.shape)
     price = values.prices[at]
     if price != obs.bid:
@@ -294,7 +252,7 @@ def choose(values: MoveValues, obs: Observation, settings: PeopleRowSettings) ->
         expected = values.offers[:, np.abs(values.prices - price).argmin()]
         parts = np.exp((expected - expected.max()) / settings.temper)
         shares = dict(zip(values.acts, parts / parts.sum(), strict=True))
-    return Planned(values.acts[act], Offer(round(price)), shares)
+    return Planned(values.acts[act], env.Offer(round(price)), shares)
 
 
 @cache
@@ -302,19 +260,19 @@ def learnt() -> frozenset[str]:
     """The training sentences of buyers that are short and well written, and name no step."""
     return frozenset(
         row.text
-        for row in corpus.rows("buyer", "training")
+        for row in env.corpus.rows("buyer", "training")
         if row.kind in KINDS and len(row.text) <= LONGEST and not claims_step(row.text)
     )
 
 
 @cache
-def sentences_to_say(language: str, family: str, key: str, item: Item) -> tuple[str, ...]:
+def sentences_to_say(language: str, family: str, key: str, item: env.Item) -> tuple[str, ...]:
     """The sentences of a meaning that a buyer of an item may say; "#" stands for one amount.
 
     A question names no amount, since only the bid may be named; what another shop asks is named.
     """
     least, most = key == "outside", not key.startswith("ask_")
-    texts = corpus.fitting(language, "training", family, key, item)
+    texts = env.corpus.fitting(language, "training", family, key, item)
     return tuple(
         text for text in texts if text in learnt() and least <= text.count("#") <= most
     ) + added(language, key)
@@ -328,14 +286,14 @@ def added(language: str, key: str) -> tuple[str, ...]:
 
 
 def all_words(
-    obs: Observation, action: Action, shares: Mapping[str, float], language: str,
+    obs: env.Observation, action: Action, shares: Mapping[str, float], language: str,
     lines_before: Collection[str],
 ) -> list[tuple[str, float]]:  # fmt: skip
     """Every reply that bids so, with its chance: an act's sentences have equal parts of its share.
 
     None says what a line before has said. No act has a sentence that begins as another's does.
     """
-    if not isinstance(action, Offer):
+    if not isinstance(action, env.Offer):
         return []
     verb = teacher_rows.verb_of(completion(replace(action, message=""), obs))
     sentences: dict[str, list[list[str]]] = {}
@@ -359,10 +317,10 @@ def all_words(
     ]
 
 
-def filled(text: str, act: str, action: Action, obs: Observation) -> str:
+def filled(text: str, act: str, action: Action, obs: env.Observation) -> str:
     """A sentence of an act with the amount that it names: the bid, or what another shop asks."""
-    bid = action.price if isinstance(action, Offer) else obs.ask
-    return text.replace("#", rupees(obs.own["quote"] if act == "outside" else bid))
+    bid = action.price if isinstance(action, env.Offer) else obs.ask
+    return text.replace("#", env.rupees(obs.own["quote"] if act == "outside" else bid))
 
 
 def draw(choices: Sequence[tuple[str, float]], rng: np.random.Generator) -> str:
@@ -373,7 +331,7 @@ def draw(choices: Sequence[tuple[str, float]], rng: np.random.Generator) -> str:
 
 @cache
 def sentences_by_token(
-    language: str, act: str, verb: str, first: bool, item: Item
+    language: str, act: str, verb: str, first: bool, item: env.Item
 ) -> dict[int, list[str]]:
     """The sentences of an act that fit an item, by the token that they begin with.
 
@@ -389,7 +347,7 @@ def sentences_by_token(
     return {token: by_token[token] for token in most}
 
 
-def texts_of(language: str, act: str, verb: str, first: bool, item: Item) -> tuple[str, ...]:
+def texts_of(language: str, act: str, verb: str, first: bool, item: env.Item) -> tuple[str, ...]:
     """All sentences of an act that fit an item; without one the bid's own, some after others."""
     if act:
         return sentences_to_say(language, "buyer", act, item)
@@ -402,11 +360,16 @@ def texts_of(language: str, act: str, verb: str, first: bool, item: Item) -> tup
 def acts_by_token(language: str) -> dict[int, str]:
     """The act of each first token: that of whose sentences it begins the largest part."""
     parts: dict[int, dict[str, float]] = {}
-    for act in ("", *speech.PITCHES, *speech.QUESTIONS, *(f"ask_{extra}" for extra in EXTRAS)):
+    for act in (
+        "",
+        *env.speech.PITCHES,
+        *env.speech.QUESTIONS,
+        *(f"ask_{extra}" for extra in env.EXTRAS),
+    ):
         kinds = [("", True)] if act else product(("raise", "hold"), (True, False))
         texts = {
             text
-            for kind, item in product(kinds, CATALOGUE)
+            for kind, item in product(kinds, env.CATALOGUE)
             for text in texts_of(language, act, *kind, item)
         }
         counts = Counter(map(first_token, texts))
@@ -433,12 +396,12 @@ def _tokenizer() -> Any:
 
 
 def worded(
-    obs: Observation, action: Action, act: str, language: str, lines_before: Collection[str],
+    obs: env.Observation, action: Action, act: str, language: str, lines_before: Collection[str],
     rng: np.random.Generator,
 ) -> Action:  # fmt: skip
     """The move with a sentence of its act, or of itself, that none of `lines_before` holds."""
     verb = next(iter(json.loads(completion(replace(action, message=""), obs))))
-    bids = isinstance(action, Offer)
+    bids = isinstance(action, env.Offer)
     if not bids or (act == "cash" and "later" in action.extras):  # it would contradict itself
         act = ""
 

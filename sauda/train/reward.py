@@ -20,18 +20,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from env import (
-    Accept,
-    IllegalAction,
-    Observation,
-    Offer,
-    Play,
-    Task,
-    WalkAway,
-    advance,
-    begin,
-    move,
-)
+import env
 from sauda.games import game_of
 from sauda.llm.turn import ModelGame, PlayerSpec, play_turn
 from sauda.train import grpo
@@ -79,7 +68,7 @@ class RewardSettings(GRPOSettings):
     logged: ClassVar[tuple[str, ...]] = (*grpo.GRPO_LOGGED, "games", "game_grade")
 
 
-SETTINGS = {"bazaar": RewardSettings}
+SETTINGS = (RewardSettings,)
 
 
 def train(settings: RewardSettings, folder: Path | None = None, resume: bool = False) -> dict:
@@ -100,9 +89,9 @@ class Partner:
         self.states: deque[np.ndarray] = deque(maxlen=memory)
         self.moves: deque[tuple[str, float]] = deque(maxlen=memory)  # kind, price over limit
 
-    def remember(self, obs: Observation, action: Any) -> None:
+    def remember(self, obs: env.Observation, action: Any) -> None:
         """Keep a move of the learner."""
-        kind = {Offer: "offer", Accept: "accept", WalkAway: "walk"}[type(action)]
+        kind = {env.Offer: "offer", env.Accept: "accept", env.WalkAway: "walk"}[type(action)]
         if kind == "offer" and action.price == obs.bid:
             kind = "hold"
         self.states.append(features(obs))
@@ -119,7 +108,7 @@ class Partner:
         self.states.extend(written["states"])
         self.moves.extend(zip(written["kinds"].tolist(), written["shares"].tolist(), strict=True))
 
-    def __call__(self, obs: Observation, rng: np.random.Generator) -> Any:
+    def __call__(self, obs: env.Observation, rng: np.random.Generator) -> Any:
         """A move; the one nearest by chance, put into what the rules allow at `obs`."""
         prompt = game_of("bazaar/open-3").prompt
         if len(self.moves) < self.NEAREST:
@@ -129,17 +118,17 @@ class Partner:
         kind, share = self.moves[rng.choice(nearest)]
         within = obs.ask <= obs.reservation
         if kind == "walk":
-            return WalkAway()
+            return env.WalkAway()
         if kind == "accept" and within:
-            return Accept()
+            return env.Accept()
         price = obs.bid if kind != "offer" else obs.priced(share * obs.reservation)
         if price is None:
             return prompt.parse(random_reply(obs, rng), obs)
         price = min(price, math.floor(obs.reservation))
-        return Accept() if within and price >= obs.ask else Offer(max(price, obs.bid or 1))
+        return env.Accept() if within and price >= obs.ask else env.Offer(max(price, obs.bid or 1))
 
 
-def features(obs: Observation) -> np.ndarray:
+def features(obs: env.Observation) -> np.ndarray:
     """Where a buyer stands: time, ask, bid and falls in shares of its limit; shape (6,)."""
     table, limit = obs.table, obs.reservation
     until = min(table.rounds, obs.own.get("deadline") or table.rounds)
@@ -170,14 +159,16 @@ class MovesPlayedOn(Games):
         branches, self.ends = [], []
         for name, seed in instances:
             task, rng = task_of(name, "training"), self.rng(seed, self.settings.playouts)
-            *states, end = self.go_on(task, advance(task, task.opponents, begin(task, seed)), rng)
+            *states, end = self.go_on(
+                task, env.advance(task, task.opponents, env.begin(task, seed)), rng
+            )
             self.ends.append(ModelGame(task, end, ()))
             before = states[rng.integers(len(states))]
             branches += [ModelGame(task, before, (step + 1, member)) for member in members]
         play_turn(branches, PlayerSpec(self.learner, self.settings.constrained))
         for game in branches:
             (turn,) = game.turns
-            if not isinstance(turn.parsed.proposal, IllegalAction):
+            if not isinstance(turn.parsed.proposal, env.IllegalAction):
                 self.partner.remember(turn.obs, turn.parsed.proposal)
         return branches
 
@@ -204,10 +195,10 @@ class MovesPlayedOn(Games):
         """What draws the partner's moves in its `number`th try at the game of a seed."""
         return np.random.default_rng([self.settings.seed, STREAM, game, number])
 
-    def go_on(self, task: Task, play: Play, rng: np.random.Generator) -> Iterator[Play]:
+    def go_on(self, task: env.Task, play: env.Play, rng: np.random.Generator) -> Iterator[env.Play]:
         """`play` at each turn of the learner, where its partner moves, and at the end."""
         while task.env.to_act(play.state) is not None:
             yield play
             obs = task.env.observe(play.state, task.learner)
-            play = advance(task, task.opponents, move(task, play, self.partner(obs, rng)))
+            play = env.advance(task, task.opponents, env.move(task, play, self.partner(obs, rng)))
         yield play

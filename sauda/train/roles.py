@@ -150,7 +150,7 @@ class RoleSettings(common.StageSettings):
         return (length - place) / (length - warmup)
 
 
-SETTINGS = {"bazaar": RoleSettings}  # by game
+SETTINGS = (RoleSettings,)
 
 
 def train(settings: RoleSettings, folder: Path | None = None, resume: bool = False) -> dict:

@@ -73,7 +73,7 @@ class ArenaSFTSettings(SFTStageSettings, teacher_rows.ArenaRowSettings):
     game: ClassVar[str] = "arena"
 
 
-SETTINGS = {"bazaar": SFTSettings, "arena": ArenaSFTSettings}  # by game
+SETTINGS = (SFTSettings, ArenaSFTSettings)
 
 
 def train(

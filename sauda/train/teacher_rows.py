@@ -19,29 +19,14 @@ from typing import Any
 
 import numpy as np
 
-from env import (
-    ARENA_TASKS,
-    Accept,
-    Observation,
-    Offer,
-    Play,
-    Task,
-    WalkAway,
-    advance,
-    agent_stream,
-    arena,
-    arena_prompt,
-    begin,
-    get_task,
-    move,
-)
+import env
 from env.bazaar.prompt import bid_to_hold, parse, percent_of, schema, unit
 from sauda.players import get_policy
 from sauda.records.seeds import training_seeds
 from sauda.records.store import read_lines, write
 from sauda.train.common import option
 
-Action = Offer | Accept | WalkAway
+Action = env.Offer | env.Accept | env.WalkAway
 MIXTURE, WAITS = 1, 5  # streams of their own, apart from the game's
 
 
@@ -76,7 +61,7 @@ class Spoken(Row):
 class Taught:
     """A state of the learner in a game, the teacher's move there, and the move that was made."""
 
-    obs: Observation
+    obs: env.Observation
     move: Action
     label: str  # the completion of the teacher's move
     completion: str  # of the move that was made
@@ -84,7 +69,7 @@ class Taught:
 
 
 def spoil(
-    how: str, best: Action, obs: Observation, settings: Any, rng: np.random.Generator
+    how: str, best: Action, obs: env.Observation, settings: Any, rng: np.random.Generator
 ) -> Action:
     """The teacher's move as a model may spoil it, by `PeopleRowSettings`.
 
@@ -95,7 +80,7 @@ def spoil(
         return replace(best, message="")
     last = bid_to_hold(obs)
     holds = last is not None and best == replace(last, message=best.message)
-    rises = isinstance(best, Offer) and not holds
+    rises = isinstance(best, env.Offer) and not holds
     if how == "shifted" and rises:
         bid, price = best, best.price + percent * rng.normal(0, settings.shift)
     elif how == "bold" and not rises and last is not None:
@@ -114,25 +99,25 @@ def verb_of(text: str) -> str:
     return next(iter(json.loads(text)))
 
 
-def round_action(obs: Observation, action: Action, near: int = 0) -> Action:
+def round_action(obs: env.Observation, action: Action, near: int = 0) -> Action:
     """`action` as a completion can express it: an offer's price in whole percent.
 
     The words stay. The price stays legal and does not turn a gain into a loss. An offer within
     `near` percent of an affordable ask becomes an Accept, as people do.
     """
-    if not isinstance(action, Offer):
+    if not isinstance(action, env.Offer):
         return action
     percent, last = percent_of(obs, action.price), bid_to_hold(obs)
     if last is None or percent != percent_of(obs, last.price):  # what was bid may be bid again
         percent = min(percent, _highest(obs, action))
     meets = not action.extras and percent_of(obs, obs.ask) - near <= percent
     if meets and obs.ask <= obs.budget:
-        return Accept()
+        return env.Accept()
     bid = {"offer": max(1, percent)} | ({"with": list(action.extras)} if action.extras else {})
     return replace(parse(json.dumps(bid), obs), message=action.message)
 
 
-def _highest(obs: Observation, bid: Offer) -> int:
+def _highest(obs: env.Observation, bid: env.Offer) -> int:
     """The highest whole percent that a bid may be rounded to: legal, and without a loss."""
     moves = [m["properties"] for m in schema(obs)["anyOf"]]
     offers = [m.get("offer", m.get("raise")) for m in moves if "offer" in m or "raise" in m]
@@ -157,7 +142,7 @@ class ArenaRowSettings:
     """Which games of the arena are played, by whom, and how many actions are kept."""
 
     rows: int = option("actions to learn from", 3_600)
-    tasks: tuple[str, ...] = option("tasks of the games, with equal shares", tuple(ARENA_TASKS))
+    tasks: tuple[str, ...] = option("tasks of the games, with equal shares", tuple(env.ARENA_TASKS))
     teacher: str = "broker"
     behaviour: tuple[tuple[str, float], ...] = (  # who moves, drawn anew at each action
         ("broker", 0.85),
@@ -172,25 +157,25 @@ class ArenaRowSettings:
 class ArenaTaught:
     """A state of the learner in a game and the teacher's action there."""
 
-    task: Task
+    task: env.Task
     turn: int  # the learner's, from 0
-    play: Play
-    obs: arena.Observation
-    action: arena.Action
+    play: env.Play
+    obs: env.arena.Observation
+    action: env.arena.Action
 
 
-def teach_arena(task: Task, seed: int, settings: ArenaRowSettings) -> Iterator[ArenaTaught]:
+def teach_arena(task: env.Task, seed: int, settings: ArenaRowSettings) -> Iterator[ArenaTaught]:
     """The learner's states in one game of the mixture."""
     behaved = np.random.default_rng([seed, MIXTURE])
     names, chances = zip(*settings.behaviour, strict=True)
-    play, turn = advance(task, task.opponents, begin(task, seed)), 0
+    play, turn = env.advance(task, task.opponents, env.begin(task, seed)), 0
     while task.env.to_act(play.state) is not None:
         obs = task.env.observe(play.state, task.learner)
-        stream = agent_stream(task, seed, task.learner, turn)
+        stream = env.agent_stream(task, seed, task.learner, turn)
         label = get_policy(task, settings.teacher)(obs, stream)
         yield ArenaTaught(task, turn, play, obs, label)
         acting = get_policy(task, names[behaved.choice(len(names), p=chances)])
-        play = advance(task, task.opponents, move(task, play, acting(obs, stream)))
+        play = env.advance(task, task.opponents, env.move(task, play, acting(obs, stream)))
         turn += 1
 
 
@@ -202,7 +187,7 @@ def arena_rows(settings: ArenaRowSettings) -> list[Row]:
     rows: list[Row] = []
     for number, name in enumerate(settings.tasks, 1):
         wanted = settings.rows * number // len(settings.tasks) - len(rows)
-        task = get_task(name)
+        task = env.get_task(name)
         games = (
             supervise(task, seed, teach_arena(task, seed, settings), settings.waits)
             for seed in training_seeds(name, settings.first_seed)
@@ -211,14 +196,16 @@ def arena_rows(settings: ArenaRowSettings) -> list[Row]:
     return rows
 
 
-def supervise(task: Task, seed: int, states: Iterable[ArenaTaught], waits: float) -> Iterator[Row]:
+def supervise(
+    task: env.Task, seed: int, states: Iterable[ArenaTaught], waits: float
+) -> Iterator[Row]:
     """The rows of one game of the arena, with the share `waits` of the teacher's waits."""
     draw = np.random.default_rng([seed, WAITS])
     for state in states:
         if draw.random() >= waits and state.action.action_type == "wait":
             continue
-        text = arena_prompt.completion(state.action, state.obs)
-        messages = [*arena_prompt.render(state.obs), {"role": "assistant", "content": text}]
+        text = env.arena_prompt.completion(state.action, state.obs)
+        messages = [*env.arena_prompt.render(state.obs), {"role": "assistant", "content": text}]
         yield Row(task.name, seed, state.turn, [text], messages)
 
 

@@ -23,7 +23,6 @@ from panels.site.serving import THREADS
 from panels.transcripts import episodes as played_episodes
 from panels.ui.components.moves import Move
 from panels.ui.wiring import OPENED
-from sauda import players
 from sauda.llm import model
 from tests.support.golden import assert_golden, plain, table_lines, without_numbers
 
@@ -172,7 +171,7 @@ def no_models(monkeypatch):
         raise AssertionError(f"loaded {args}")
 
     for module, name in ((model, "load"), (model, "base_weights"), (model, "load_once"),
-                         (players, "adapter_folder"), (played_episodes, "in_page")):  # fmt: skip
+                         (model, "adapter_folder"), (played_episodes, "in_page")):  # fmt: skip
         monkeypatch.setattr(module, name, load)
 
 

@@ -10,7 +10,7 @@ from env import ARENA_TASKS, TASKS, Episode, rollout
 from sauda.games import game_of
 from sauda.players import scripts_of
 from sauda.serve.game import SaudaAction, ServedGame
-from sauda.serve.leaderboard import Board, Ticket, rules_of
+from sauda.serve.leaderboard import Board, Entered, rules_of
 from sauda.serve.observations import SaudaObservation
 from sauda.serve.openenv import SaudaEnvironment
 
@@ -20,7 +20,7 @@ OPEN = "bazaar/open-3"
 NUMBERS = count(1)
 
 
-def entered(board: Board, name: str = "", task: str = OPEN, games: int = 3) -> Ticket:
+def entered(board: Board, name: str = "", task: str = OPEN, games: int = 3) -> Entered:
     """A new entry of so many games, under a name of its own where none is given."""
     return board.enter(name or f"buyer {next(NUMBERS)}", task, rules_of(task), games)
 
@@ -46,7 +46,7 @@ def played_on(token: str) -> Iterator[SaudaObservation]:
         yield observation
 
 
-def play_all(ticket: Ticket) -> list[SaudaObservation]:
+def play_all(ticket: Entered) -> list[SaudaObservation]:
     """Plays every game of a new entry; the last observation of each."""
     return [list(played_on(ticket.token))[-1] for _ in range(ticket.games)]
 

@@ -99,7 +99,7 @@ def test_the_comparison_of_labs_comes_out_again_and_plays_no_batch_twice(tmp_pat
     rows = {row["policy"]: row for row in data["rows"]}
     assert [*data["worlds"]] == [*data["episodes"]] == ["arena/single_trade", "arena/market_round"]
     assert rows["null"]["invalid_replies"] == rows["null"]["actions"] > 0 == rows["null"]["valid"]
-    monkeypatch.setattr(comparison, "play_columns", None)
+    monkeypatch.setattr("sauda.played.play_columns", None)
     assert run(LABS, tmp_path) == data
 
 

@@ -68,8 +68,8 @@ def test_leaving_numbers_out_ends_where_it_costs_too_much():
 def test_ears_that_slip_hear_another_meaning_now_and_then():
     task = worth.task_of("open-3")
     lines = worth.opening_lines(task, range(50_000, 50_030))
-    assert all(worth.Misreader(0.0)(line) == worth.ear.hear(line) for line in lines)
-    slips = [worth.Misreader(0.3)(line) != worth.ear.hear(line) for line in lines]
+    assert all(worth.Misreader(0.0)(line) == env.ear.hear(line) for line in lines)
+    slips = [worth.Misreader(0.3)(line) != env.ear.hear(line) for line in lines]
     assert 0 < sum(slips) < len(lines)
 
 

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from pydantic import Field
 
 import sauda.__main__ as command_line
 from env import ARENA_TASKS, Offer, arena, get_task, rollout
@@ -28,7 +27,6 @@ from sauda.policies import LABS
 from sauda.pool import here
 from sauda.records import lines, rows_in
 from sauda.records.kinds import FILES
-from sauda.records.schemas.base import Record
 from sauda.records.schemas.speeds import figure, published_rows
 from sauda.records.seeds import SPLITS
 from sauda.records.store import CHECKSUMS, ROOT, Artifact, load, renew_checksums, save, write
@@ -68,37 +66,6 @@ def test_other_settings_never_replace_the_artifact(tmp_path):
     _, file = worth.run({"episodes": 4, "workers": 1}, root=tmp_path)
     assert file == tmp_path / worth.file
     assert load(worth.file, tmp_path).data == load(worth.file).data
-
-
-class Players(Record):
-    """Rows of players."""
-
-    n: int
-    rows: list[dict[str, Any]] = Field(description="one row per player")
-    replies: list[dict[str, Any]] = Field(description="what each player said")
-    models: dict[str, str] = None
-
-
-@pytest.mark.parametrize("models", [{}, {"models": {"linear": "a"}}])
-def test_rows_of_players_that_are_not_measured_anew_stay_as_recorded(models):
-    def measured(factor: int, n: int = 3) -> Any:
-        def play(players: tuple[str, ...] = ("linear", "wait")) -> dict[str, Any]:
-            rows = [{"player": name, "value": factor * len(name)} for name in players]
-            replies = [{"player": name, "texts": [name * factor]} for name in players]
-            return {"n": n, "rows": rows, "replies": replies, **models}
-
-        return experiment("gap.json")(play)
-
-    chosen = {"players": ("linear", "wait")}
-    recorded = Artifact("gap.json", "gap/2", "measured", {}, chosen, Players(**measured(1)()))
-    renewed = measured(2).renew(("wait",), chosen, recorded)
-    rows = [{"player": "linear", "value": 6}, {"player": "wait", "value": 8}]
-    replies = [{"player": "linear", "texts": ["linear"]}, {"player": "wait", "texts": ["waitwait"]}]
-    assert renewed == {"n": 3, "rows": rows, "replies": replies, **models}
-    with pytest.raises(ValueError, match="n differ from"):
-        measured(2, n=4).renew(("wait",), chosen, recorded)
-    with pytest.raises(ValueError, match="--anew takes players of"):
-        measured(2).renew(("nobody",), chosen, recorded)
 
 
 @pytest.mark.parametrize("name", index())

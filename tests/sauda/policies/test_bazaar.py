@@ -8,13 +8,14 @@ import numpy as np
 import pytest
 
 from env import TASKS, begin, ear, get_task, rollout, zopa_width
+from sauda.experiments.simplest import rule_of
 from sauda.played import Cell, cells, replay_row
 from sauda.players import scripts_of
 from sauda.policies import BUYERS, SLOW
 from sauda.policies.bazaar import leave
 from sauda.policies.listener import at_opening, believe
 from sauda.policies.ruled import Ruled
-from sauda.policies.tuned import at, load_best
+from sauda.policies.tuned import load_best
 from sauda.records.seeds import deal_at
 from sauda.records.store import load
 
@@ -24,7 +25,7 @@ MARKET = get_task(OPEN)
 
 def test_a_point_of_the_search_is_a_script_within_its_bounds():
     size = len(fields(Ruled))
-    low, high = at(Ruled, [-1.0] * size), at(Ruled, [2.0] * size)
+    low, high = rule_of([-1.0] * size), rule_of([2.0] * size)
     for known in fields(Ruled):
         ends = known.metadata["low"], known.metadata["high"]
         assert (getattr(low, known.name), getattr(high, known.name)) == pytest.approx(ends)

@@ -60,6 +60,11 @@ from tests.support.entries import OPEN, entered, move_of, play_all, played_on
 HERE = multiprocessing.get_context("fork")  # a process that has imported all this already
 
 
+def after_all() -> float:
+    """When the hours of every entry made now are over, in seconds since 1970."""
+    return time.time() + 2 * HOURS * 3600
+
+
 def complete(board: Board, task: str = OPEN) -> list[Entry]:
     return board.entries(task, rules_of(task))
 
@@ -135,7 +140,7 @@ def test_what_is_not_over_at_the_deadline_counts_the_lowest_grade(board):
     (*_, end) = played_on(ticket.token)
     environment = SaudaEnvironment()
     environment.step(move_of(environment.reset(entry=ticket.token)))
-    late = Board(board.storage, clock=lambda: ticket.deadline + 1)
+    late = Board(board.storage, clock=after_all)
     (entry,) = complete(late)  # the entry that was never begun is none
     assert entry.grades == (end.outcome["grade"], WORST, WORST)
     assert entry.count[UNFINISHED] == 2
@@ -164,11 +169,11 @@ def test_entries_are_ranked_by_their_mean_and_read_in_pages(board):
 
 @pytest.mark.parametrize("name", ["rising bids", "RISING  bids", "rising-blds", "Rìsing bids"])
 def test_no_two_entries_of_a_task_have_names_that_look_alike(board, name):
-    first = entered(board, "Rising bids")
+    entered(board, "Rising bids")
     with pytest.raises(ValueError, match="another entry of this task has this name"):
         entered(board, name)
     assert entered(board, name, "bazaar/mute-3").task == "bazaar/mute-3"
-    late = Board(board.storage, clock=lambda: first.deadline + 1)
+    late = Board(board.storage, clock=after_all)
     entered(late, name)  # the first was never begun, so it is gone
 
 
@@ -421,7 +426,7 @@ def test_a_game_that_a_person_leaves_counts_in_the_tally_as_in_the_row(board):
     token = board.enter("Asha", TASK, rules_of(TASK), 2, person=True).token
     _, game = next_bargain(board, token)
     record_moves(board, token, answer(game, WalkAway()))
-    late = Board(board.storage, clock=lambda: time.time() + 2 * HOURS * 3600)
+    late = Board(board.storage, clock=after_all)
     play_pairs(late, lambda seed: 0.5)
     found, (entry,) = tally(late), late.all_entries()
     assert (found.n, found.unfinished) == (2, 1)

@@ -8,7 +8,6 @@ import subprocess
 import sys
 import time
 from dataclasses import asdict, replace
-from importlib import import_module
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -22,7 +21,7 @@ from sauda.llm.model import TRAINED, CannotLoad, load
 from sauda.records.kinds import FILES, ArtifactError, entry
 from sauda.records.store import REPOSITORY, ROOT, DamagedFile
 from sauda.records.store import load as load_artifact
-from sauda.train import STAGES, common, sft
+from sauda.train import STAGES, common, settings_of, sft
 from sauda.train.common import Stopped
 from sauda.train.grpo import GRPOSettings
 from sauda.train.selector import SelectorSettings
@@ -43,7 +42,7 @@ def settings(stage, *arguments):
 
 @pytest.mark.parametrize("stage", [*STAGES, "roles"])
 def test_every_setting_of_a_stage_is_an_option_with_its_default(stage):
-    first, *_ = import_module(f"sauda.train.{stage}").SETTINGS.values()
+    first, *_ = settings_of(stage).values()
     assert settings(stage) == first()
 
 

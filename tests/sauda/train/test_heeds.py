@@ -9,7 +9,7 @@ import pytest
 from env import CATALOGUE, advance, begin, ear
 from env.bazaar.prompt import parse
 from sauda.records.seeds import is_unseen_listing
-from sauda.train import heeds, listens, settles, sft
+from sauda.train import listens, people, sft
 from sauda.train.losses import choices_loss, score_vocabulary
 from sauda.train.model import read_base, tokenizer_of
 from sauda.train.people_rows import (
@@ -23,7 +23,7 @@ from sauda.train.people_rows import (
 )
 from sauda.train.teacher_rows import Spoken, encode, verb_of
 
-SETTINGS = heeds.HeedsSettings(rows=8)
+SETTINGS = people.HeedsSettings(rows=8)
 ACTS = ("", "tea", "cash", "outside", "flaw")
 pytestmark = [pytest.mark.model, pytest.mark.xdist_group("model")]
 
@@ -66,7 +66,7 @@ def test_an_argument_has_its_share_and_more_of_it_where_the_planner_expects_more
 
 
 def test_the_stage_that_settles_takes_an_ask_without_a_sentence():
-    rows = make_rows(settles.SettlesSettings(rows=16))
+    rows = make_rows(people.SettlesSettings(rows=16))
     labels = [label for row in rows for label in row.labels if label]
     assert {label for label in labels if verb_of(label) == "accept"} == {'{"accept":true}'}
     assert all(json.loads(label)["say"] for label in labels if verb_of(label) == "raise")
