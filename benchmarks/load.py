@@ -321,7 +321,8 @@ class Tab:
             if model and READY not in str(self.values[self.script.brief]):
                 raise Failure("the model was not ready")
         while self.due:  # the review of the former game gives way
-            await self.fire(self.due.pop())
+            with crowd.time(REVIEW):
+                await self.fire(self.due.pop())
         while self.is_open and not crowd.is_over:
             await crowd.pause(rng, thinking)
             await self.say(self.choose(), rng, what)
