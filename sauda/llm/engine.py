@@ -103,15 +103,16 @@ class Row:
     said: int = 0  # tokens of its sentence so far
     taken: frozenset[tuple[int, ...]] = frozenset()  # the beginnings of earlier sentences
     quantile: float = 0.5  # of the price in what is left of its distribution
-    guesses: bool = False  # whether tokens may be guessed
+    may_guess: bool = False  # whether a pass may read guessed tokens
     guessed: list[int] = field(default_factory=list)  # those that were read and may follow
 
 
 class Guesses:
     """What a reply goes on with, guessed by what followed its last tokens in earlier replies.
 
-    Prompt lookup decoding (Saxena 2023) in what the model has written: to read eight tokens takes
-    hardly longer than to read one, and where they are those that are drawn, none is read again.
+    Speculative decoding without a draft model, as prompt lookup decoding (Saxena 2023) has it, in
+    what the model has written: to read eight tokens takes hardly longer than to read one, and where
+    they are those that are drawn, none is read again.
     """
 
     def __init__(self) -> None:
@@ -198,7 +199,7 @@ class PrefixCache:
 
 @dataclass
 class BatchState:
-    """The cache of a batch, its attention mask and the logits of each row's next token."""
+    """The cache of a batch, its attention mask and the logits of what follows its last tokens."""
 
     cache: Any  # of transformers
     mask: Any  # shape (rows, tokens), 0 for padding and for what was forgotten
@@ -347,7 +348,7 @@ class Decoder:
         matcher = None if request.schema is None else self._matcher(request.schema)
         row = Row(request.sampling, self.prompt_ids(request.messages), draws, matcher)
         row.taken = self._beginnings(request.messages) if self.fresh else row.taken
-        row.guesses = request.guesses
+        row.may_guess = request.guesses
         return row
 
     def _beginnings(self, chat: Messages) -> frozenset[tuple[int, ...]]:
@@ -678,7 +679,7 @@ class DecodingBatch:
         rows, guesses = self.rows.values(), self.decoder.guesses
         most = min(MOST_GUESSES, TOKENS_OF_PASS // len(rows))
         for row in rows:
-            row.guessed = guesses.after(row.tokens, most) if row.guesses else []
+            row.guessed = guesses.after(row.tokens, most) if row.may_guess else []
         self.decoder.read(self._state, [[row.tokens[-1], *row.guessed] for row in rows])
 
 
