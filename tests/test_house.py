@@ -21,7 +21,10 @@ ROOMS = (  # layers, and what is in sauda; each may import those after it
     "sessions", "train", "played", "players", "pool", "llm", "games", "policies", "language",
     "records", "statistics", "fairness", "env",
 )  # fmt: skip
-PACKAGES = {layer: sorted((ROOT / layer).rglob("*.py")) for layer in LAYERS}
+PACKAGES = {  # without what an installation of the games leaves in env/build
+    layer: sorted({*(ROOT / layer).rglob("*.py")} - {*(ROOT / "env" / "build").rglob("*.py")})
+    for layer in LAYERS
+}
 MODULES = [ROOT / "app.py", *(path for paths in PACKAGES.values() for path in paths)]
 TESTS = sorted((ROOT / "tests").rglob("*.py"))
 HEAVY = {"torch", "transformers", "peft", "trl"}
