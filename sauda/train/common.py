@@ -37,6 +37,7 @@ from sauda.train.model import (
 
 RUNS = CACHE / "training"
 SETTINGS_FILE = "run.json"  # in a run's folder
+SAMPLE = "sample.json"  # there: the first sequence of a run that plays, token by token
 STATE_FILE = "trainer_state.json"  # in a checkpoint: the Trainer's step and log
 LIBRARIES = ("torch", "transformers", "peft", "trl")
 LOGGED = ("loss", "learning_rate", "grad_norm", "mean_token_accuracy", "entropy")  # of TRL's log

@@ -27,12 +27,11 @@ from sauda.records.seeds import is_unseen_game, training_seeds
 from sauda.records.store import write
 from sauda.train import common
 from sauda.train.checks import agreements, check_player
-from sauda.train.common import LOGGED, PlayerSettings, Run, Stopped, option
+from sauda.train.common import LOGGED, SAMPLE, PlayerSettings, Run, Stopped, option
 from sauda.train.losses import grpo_on_cpu
 from sauda.train.model import Learner, as_sequence, tokenizer_of, trainable
 from sauda.train.people_rows import task_of
 
-SAMPLE = "sample.json"  # the run's first game, token by token
 # Of each step's games beside TRL's figures. The spread is the population's, within a group; TRL's
 # reward_std is the sample's.
 GAME_FIGURES = ("reward_min", "reward_max", "reward_group_std", "valid_rate", "agreement_rate")
@@ -65,9 +64,6 @@ class GRPOSettings(PlayerSettings):
     patience: int = 3  # steps in a row whose games all earn the same, before it stops
     save_steps: int = 5
     stage: ClassVar[str] = "grpo"
-    scale_rewards: ClassVar[str] = "group"  # what a group's rewards are divided by: a spread
-    logged: ClassVar[tuple[str, ...]] = GRPO_LOGGED
-    exploration: ClassVar[dict[str, Any]] = {}  # what TRL adds to the loss for it
 
     def __post_init__(self) -> None:
         """Raise ValueError for a task that is not one conversation and for uneven passes."""
@@ -98,18 +94,13 @@ class GRPOSettings(PlayerSettings):
 SETTINGS = (GRPOSettings,)
 
 
-def train(
-    settings: GRPOSettings,
-    folder: Path | None = None,
-    resume: bool = False,
-    rollout: "type[Games] | None" = None,
-) -> dict:
+def train(settings: GRPOSettings, folder: Path | None = None, resume: bool = False) -> dict:
     """Run the stage to its end, as `start_run`, `train_to_end` and `save_run` do."""
     run = common.start_run(settings, folder, resume)
     chosen = instances(settings)
-    trainer = make_trainer(run, chosen, rollout)
+    trainer = make_trainer(run, chosen)
     common.train_to_end(run, trainer)
-    served = common.save_and_load(run, trainer, settings.logged)
+    served = common.save_and_load(run, trainer, GRPO_LOGGED)
     figures = {
         "games": {
             "task": {name: sum(name == other for other, _ in chosen) for name in settings.tasks},
@@ -119,7 +110,7 @@ def train(
         },
         "sample": json.loads((run.folder / SAMPLE).read_text("utf-8")),
     }
-    return common.save_run(run, trainer, check_player(run, served) | figures, settings.logged)
+    return common.save_run(run, trainer, check_player(run, served) | figures, GRPO_LOGGED)
 
 
 def instances(settings: GRPOSettings) -> list[tuple[str, int]]:
@@ -136,9 +127,7 @@ def instances(settings: GRPOSettings) -> list[tuple[str, int]]:
     return chosen
 
 
-def make_trainer(
-    run: Run, chosen: Sequence[tuple[str, int]], rollout: "type[Games] | None" = None
-) -> Any:
+def make_trainer(run: Run, chosen: Sequence[tuple[str, int]]) -> Any:
     """TRL's trainer over the chosen instances, whose `rollout` function plays games."""
     from datasets import Dataset
     from trl import GRPOConfig, GRPOTrainer
@@ -153,11 +142,9 @@ def make_trainer(
         max_completion_length=None,
         temperature=settings.temperature,
         beta=settings.beta,
-        scale_rewards=settings.scale_rewards,
-        **settings.exploration,
         shuffle_dataset=False,
     )
-    games = (rollout or Games)(run, Learner(network, tokenizer, run.base, settings.sampling))
+    games = Games(run, Learner(network, tokenizer, run.base, settings.sampling))
     on_cpu = run.base.device == "cpu"
     trainer_class = grpo_on_cpu(lambda ids: games.labels[ids]) if on_cpu else GRPOTrainer
     names = [[{"role": "user", "content": f"{name} {seed}"}] for name, seed in chosen]
@@ -220,7 +207,7 @@ class Games:
         self, earned: Sequence[float], log_metric: Callable[[str, float], None], **columns: Any
     ) -> list[float]:
         """TRL's reward function: what was earned; logs the step's figures."""
-        for name in set(columns) & set(self.settings.logged):
+        for name in set(columns) & set(GRPO_LOGGED):
             log_metric(name, float(columns[name][0]))
         return list(earned)
 

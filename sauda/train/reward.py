@@ -3,69 +3,64 @@
     python -m sauda train form      # where it begins
     python -m sauda train reward
 
-A cheap partner, who does what the learner did lately in states like the one at hand, plays games to
-their ends. In one state of each, drawn at random, the learner makes a group of moves, and what a
-move is worth is found out by letting the partner play on from it: a state is a value and chance is
-drawn at reset, so all members of a group meet the same seller and the same luck. The reward of a
-move is the mean grade of the games that it leads to, less the mean of its group (Shao et al. 2024),
-by TRL's GRPOTrainer. No act, price or value of a planner is in it.
+Expert iteration (Anthony et al. 2017) with a cheap partner in the place of a search. In each step
+the model plays some games. Its partner, a network of 7,000 weights, learns to play as it did, plays
+whole games by the thousand and raises the chances of moves by the grades of these games. Then the
+model learns the chances that its partner gives every move in each state of the model's own games.
+No act, price or value of a planner is in it.
 """
 
-import math
-from collections import deque
-from collections.abc import Iterator, Sequence
+import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
 
-import env
-from sauda.games import game_of
-from sauda.llm.turn import ModelGame, PlayerSpec, play_turn
-from sauda.train import grpo
-from sauda.train.checks import agreements
-from sauda.train.common import Run, option
-from sauda.train.form import random_reply
-from sauda.train.grpo import Games, GRPOSettings
-from sauda.train.model import Learner
+from env import IllegalAction
+from env.bazaar.prompt import completion, render
+from sauda.llm.turn import ModelGame, PlayerSpec, new_game, play_games
+from sauda.records.seeds import TRAINED, is_unseen_game
+from sauda.records.store import write
+from sauda.train import common, sft
+from sauda.train.checks import agreements, check_player
+from sauda.train.common import LOGGED, SAMPLE, PlayerSettings, Run, Stopped, option
+from sauda.train.model import Learner, tokenizer_of, trainable
 from sauda.train.people_rows import task_of
+from sauda.train.teacher_rows import Spoken, encode
 
-MEMORY = "partner-{}.npz"  # what the partner goes by at the beginning of a step
-STREAM = 10  # that draws the states and the partner's moves
-TOY = grpo.TOY | {"eval_games": 2}
+TASK, SILENT = "bazaar/open-3", "bazaar/mute-3"  # one game to a buyer that says nothing; see there
+PARTNER = "partner-{}.pt"  # its partner after so many steps
+STREAM = 10  # that draws the partner's moves
+FOLLOWS = 2  # steps in which the partner learns to play as the model did
+FIRST, AHEAD = 100, 5  # a new one learns in so many, and then plays so many times as often
+LEAST = 1e-4  # chance of a move that is learnt
+REWARD_LOGGED = (*LOGGED, "reward", "valid_rate", "agreement_rate", "games", "game_grade")
+TOY = {
+    "init_adapter": "", "per_device_train_batch_size": 2, "partner_games": 20, "max_steps": 3,
+    "constrained": True, "save_steps": 1, "acceptance_prompts": 6, "eval_games": 2,
+}  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True)
-class RewardSettings(GRPOSettings):
-    """Settings in the names of TRL's GRPOConfig; the defaults are the numbers we report."""
+class RewardSettings(PlayerSettings):
+    """Settings in the names of TRL's SFTConfig; the defaults are the numbers we report."""
 
     init_adapter: str = "form"
-    tasks: tuple[str, ...] = option("tasks of the games, in turn", ("bazaar/open-3",))
-    prompts_per_step: int = 10  # games of the partner, in each of which one state is chosen
-    num_generations: int = 14  # moves in that state; they share a prompt, which is read once
-    per_device_train_batch_size: int = 14
-    playouts: int = option("games played on from each move", 16)
-    memory: int = option("moves of the learner that its partner goes by", 400)
-    max_steps: int = option("steps of the optimizer", 600)
+    per_device_train_batch_size: int = option("games of its own that the model learns from", 24)
+    partner_games: int = option("games of its partner in each step", 2_000)
+    partner_rate: float = option("learning rate of its partner", 3e-3)
+    partner_steps: int = option("times that its partner plays so many in each step", 2)
+    max_steps: int = option("steps of the optimizer", 80)
     max_new_tokens: int = 16  # a move without words
     temperature: float = 1.0
-    learning_rate: float = 2e-4
-    lr_scheduler_type: str = "constant_with_warmup"
-    warmup_steps: float = 5
-    beta: float = 0.0
+    learning_rate: float = 5e-4
     first_seed: int = 20_000
-    save_steps: int = 30
+    save_steps: int = 8
     eval_games: int = option("training games that checkpoints play", 80)
     stage: ClassVar[str] = "reward"
-
-    scale_rewards: ClassVar[str] = "none"  # a group that differs by chance alone stays small
-    # Kept up by as much as it takes, in units of the grade.
-    exploration: ClassVar[dict[str, Any]] = {
-        "use_adaptive_entropy": True, "entropy_coef": 0.05, "entropy_coef_delta": 0.002,
-        "entropy_target": 0.4,
-    }  # fmt: skip
-    logged: ClassVar[tuple[str, ...]] = (*grpo.GRPO_LOGGED, "games", "game_grade")
+    gradient_accumulation_steps: ClassVar[int] = 1
 
 
 SETTINGS = (RewardSettings,)
@@ -73,132 +68,133 @@ SETTINGS = (RewardSettings,)
 
 def train(settings: RewardSettings, folder: Path | None = None, resume: bool = False) -> dict:
     """Run the stage to its end, as `start_run`, `train_to_end` and `save_run` do."""
-    return grpo.train(settings, folder, resume, MovesPlayedOn)
+    run = common.start_run(settings, folder, resume)
+    seen = [seed for seed in TRAINED if not is_unseen_game(task_of(TASK, "training"), seed)]
+    wanted = settings.max_steps * settings.per_device_train_batch_size
+    seeds = [seed for seed in seen if seed >= settings.first_seed][:wanted]
+    if len(seeds) < wanted:
+        raise Stopped(f"{wanted:,} games from seed {settings.first_seed:,} on are too many")
+    trainer = make_trainer(run, seeds, seen)
+    common.train_to_end(run, trainer)
+    served = common.save_and_load(run, trainer, REWARD_LOGGED)
+    figures = {
+        "games": {"task": {TASK: wanted}, "first_seed": seeds[0], "last_seed": seeds[-1]},
+        "sample": json.loads((run.folder / SAMPLE).read_text("utf-8")),
+    }
+    return common.save_run(run, trainer, check_player(run, served) | figures, REWARD_LOGGED)
 
 
-class Partner:
-    """Plays as the learner did lately in states like the one at hand, but never over its limit.
+def make_trainer(run: Run, seeds: Sequence[int], seen: Sequence[int]) -> Any:
+    """TRL's SFTTrainer, whose rows are made in each step from games of `seeds` in their order.
 
-    With a partner that buys at a loss, as the learner does at first, to walk away is always best.
-    Until the learner has made NEAREST moves it draws moves at random, as `form` does.
+    The partner plays games of the seeds `seen`.
     """
+    from datasets import Dataset
+    from trl import SFTConfig
 
-    NEAREST = 8
+    settings = run.settings
+    network = trainable(run.base, common.init_adapter(settings))
+    tokenizer = tokenizer_of(run.base)
+    rows = Rows(run, Learner(network, tokenizer, run.base, settings.sampling), seen)
 
-    def __init__(self, memory: int) -> None:
-        self.states: deque[np.ndarray] = deque(maxlen=memory)
-        self.moves: deque[tuple[str, float]] = deque(maxlen=memory)  # kind, price over limit
+    class Iterated(sft.sft_trainer()):
+        def compute_loss(self, model: Any, inputs: Any, *args: Any, **kwargs: Any) -> Any:
+            made, figures = rows.make(inputs["seeds"], self.state.global_step)
+            for name, figure in figures.items():
+                self._metrics["train"][name].append(figure)
+            batch = sft.collate(made, tokenizer.pad_token_id)
+            tensors = {name: x for name, x in batch.items() if hasattr(x, "to")}
+            moved = {name: x.to(model.device) for name, x in tensors.items()}
+            return super().compute_loss(model, batch | moved, *args, **kwargs)
 
-    def remember(self, obs: env.Observation, action: Any) -> None:
-        """Keep a move of the learner."""
-        kind = {env.Offer: "offer", env.Accept: "accept", env.WalkAway: "walk"}[type(action)]
-        if kind == "offer" and action.price == obs.bid:
-            kind = "hold"
-        self.states.append(features(obs))
-        self.moves.append((kind, getattr(action, "price", 0.0) / obs.reservation))
-
-    def save(self, file: Path) -> None:
-        """Write what it remembers."""
-        kinds, shares = zip(*self.moves, strict=True) if self.moves else ((), ())
-        np.savez(file, states=np.array(self.states), kinds=np.array(kinds, str), shares=shares)
-
-    def load(self, file: Path) -> None:
-        """Remember what `save` wrote."""
-        written = np.load(file)
-        self.states.extend(written["states"])
-        self.moves.extend(zip(written["kinds"].tolist(), written["shares"].tolist(), strict=True))
-
-    def __call__(self, obs: env.Observation, rng: np.random.Generator) -> Any:
-        """A move; the one nearest by chance, put into what the rules allow at `obs`."""
-        prompt = game_of("bazaar/open-3").prompt
-        if len(self.moves) < self.NEAREST:
-            return prompt.parse(random_reply(obs, rng), obs)
-        distances = ((np.array(self.states) - features(obs)) ** 2).sum(1)
-        nearest = np.argpartition(distances, self.NEAREST - 1)[: self.NEAREST]
-        kind, share = self.moves[rng.choice(nearest)]
-        within = obs.ask <= obs.reservation
-        if kind == "walk":
-            return env.WalkAway()
-        if kind == "accept" and within:
-            return env.Accept()
-        price = obs.bid if kind != "offer" else obs.priced(share * obs.reservation)
-        if price is None:
-            return prompt.parse(random_reply(obs, rng), obs)
-        price = min(price, math.floor(obs.reservation))
-        return env.Accept() if within and price >= obs.ask else env.Offer(max(price, obs.bid or 1))
+    return Iterated(
+        model=network,
+        args=SFTConfig(
+            **common.training_arguments(run),
+            max_steps=settings.max_steps,
+            train_sampling_strategy="sequential",
+            max_length=None,
+            remove_unused_columns=False,
+            dataset_kwargs={"skip_prepare_dataset": True},
+        ),
+        data_collator=lambda rows: {"seeds": [row["seed"] for row in rows]},
+        train_dataset=Dataset.from_dict({"seed": seeds}),
+        processing_class=tokenizer,
+    )
 
 
-def features(obs: env.Observation) -> np.ndarray:
-    """Where a buyer stands: time, ask, bid and falls in shares of its limit; shape (6,)."""
-    table, limit = obs.table, obs.reservation
-    until = min(table.rounds, obs.own.get("deadline") or table.rounds)
-    asks, bid = table.asks, obs.bid
-    fall = asks[-2] - asks[-1] if len(asks) > 1 else 0.0
-    left = until - table.round
-    return np.array([
-        table.round / until, 2.0 * (left <= 1), 2 * asks[-1] / limit, 2 * (bid or 0.0) / limit,
-        1.0 * (bid is None), 2 * fall / limit,
-    ])  # fmt: skip
+class Rows:
+    """What is learnt in each step: the learner's games, with the chances its partner gives."""
 
+    def __init__(self, run: Run, learner: Learner, seen: Sequence[int]) -> None:
+        from sauda.train.partner import Partner
 
-class MovesPlayedOn(Games):
-    """TRL's rollout function: groups of moves in one state of each game, played on."""
+        self.run, self.learner, self.seen = run, learner, seen
+        self.partner = Partner(run.settings.seed, run.settings.partner_rate)
+        self.steps = 0  # that the partner has learnt
 
-    def __init__(self, run: Run, learner: Learner) -> None:
-        super().__init__(run, learner)
-        self.run = run
-        self.partner = Partner(self.settings.memory)
-
-    def play(self, instances: Sequence[tuple[str, int]], step: int) -> list[ModelGame]:
-        """The groups of moves, each a game of one turn, in states of the partner's games."""
-        if step and not self.partner.moves:
-            self.partner.load(self.run.folder / MEMORY.format(step))
-        else:  # at each step: a run ends by its minutes with a checkpoint at any
-            self.partner.save(self.run.folder / MEMORY.format(step))
-        self.step, members = step, range(self.settings.num_generations)
-        branches, self.ends = [], []
-        for name, seed in instances:
-            task, rng = task_of(name, "training"), self.rng(seed, self.settings.playouts)
-            *states, end = self.go_on(
-                task, env.advance(task, task.opponents, env.begin(task, seed)), rng
-            )
-            self.ends.append(ModelGame(task, end, ()))
-            before = states[rng.integers(len(states))]
-            branches += [ModelGame(task, before, (step + 1, member)) for member in members]
-        play_turn(branches, PlayerSpec(self.learner, self.settings.constrained))
-        for game in branches:
-            (turn,) = game.turns
-            if not isinstance(turn.parsed.proposal, env.IllegalAction):
-                self.partner.remember(turn.obs, turn.parsed.proposal)
-        return branches
-
-    def figures(self, games: Sequence[ModelGame], rewards: np.ndarray) -> dict[str, float]:
-        """The figures of a step; the grades and deals of whole games are those of the partner."""
-        per_step = len(self.ends) + len(games) * self.settings.playouts
-        return super().figures(games, rewards) | {
-            "games": float(per_step * (self.step + 1)),
-            "agreement_rate": agreements(self.ends),
-            "game_grade": float(np.mean([game.grade for game in self.ends])),
+    def make(self, seeds: Sequence[int], step: int) -> tuple[list[dict], dict[str, float]]:
+        """The rows of a step, encoded, and its figures; grades and deals are of the learner."""
+        settings, tokenizer = self.run.settings, self.learner.tokenizer
+        games = self.play(seeds, step)
+        grades = self.improve(games, step)
+        rows = [encode(self.teach(game), tokenizer) for game in games]
+        first = self.run.folder / SAMPLE
+        if not first.exists():
+            sample = common.sample(rows[0]["input_ids"], rows[0]["labels"], tokenizer)
+            write(first, json.dumps(sample))
+        per_step = settings.partner_steps * settings.partner_games
+        replies = [turn.parsed.proposal for game in games for turn in game.turns]
+        return rows, {
+            "reward": float(np.mean([game.grade for game in games])),
+            "valid_rate": sum(not isinstance(x, IllegalAction) for x in replies) / len(replies),
+            "agreement_rate": agreements(games),
+            "games": float((step + 1) * len(seeds) + (step + AHEAD) * per_step),
+            "game_grade": float(grades.mean()),
         }
 
-    def earn(self, game: ModelGame) -> float:
-        """The mean grade of the games that the partner plays on, with the same luck in a group."""
-        if not game.running:
-            return game.grade
-        ends = [
-            [*self.go_on(game.task, game.play, self.rng(game.play.seed, number))][-1]
-            for number in range(self.settings.playouts)
-        ]
-        return float(np.mean([game.task.grade(end.state) for end in ends]))
+    def play(self, seeds: Sequence[int], step: int) -> list[ModelGame]:
+        """The learner's games, as it is now."""
+        settings, task = self.run.settings, task_of(TASK, "training")
+        self.learner.refresh()
+        games = [new_game(task, seed, (step + 1, settings.seed)) for seed in seeds]
+        play_games(games, PlayerSpec(self.learner, settings.constrained))
+        return games
 
-    def rng(self, game: int, number: int) -> np.random.Generator:
-        """What draws the partner's moves in its `number`th try at the game of a seed."""
-        return np.random.default_rng([self.settings.seed, STREAM, game, number])
+    def improve(self, games: Sequence[ModelGame], step: int) -> np.ndarray:
+        """The grades of the games of a partner that follows the learner and learns from them."""
+        from sauda.train.partner import index_of, see
 
-    def go_on(self, task: env.Task, play: env.Play, rng: np.random.Generator) -> Iterator[env.Play]:
-        """`play` at each turn of the learner, where its partner moves, and at the end."""
-        while task.env.to_act(play.state) is not None:
-            yield play
-            obs = task.env.observe(play.state, task.learner)
-            play = env.advance(task, task.opponents, env.move(task, play, self.partner(obs, rng)))
-        yield play
+        settings = self.run.settings
+        if step != self.steps:
+            self.partner.load(self.run.folder / PARTNER.format(step))
+        turns = [turn for game in games for turn in game.turns]
+        pairs = ((turn.obs, index_of(turn.action, turn.obs)) for turn in turns)
+        made = [(obs, place) for obs, place in pairs if place is not None]
+        if made:
+            observations, places = zip(*made, strict=True)
+            self.partner.follow(see(observations), np.array(places), FOLLOWS if step else FIRST)
+        rng = np.random.default_rng([settings.seed, STREAM, step])
+        task = task_of(SILENT, "training")
+        for _ in range(settings.partner_steps * (1 if step else AHEAD)):
+            seeds = rng.choice(self.seen, settings.partner_games, replace=False).tolist()
+            grades = self.partner.improve(task, seeds, rng)
+        self.steps = step + 1
+        self.partner.save(self.run.folder / PARTNER.format(self.steps))
+        return grades
+
+    def teach(self, game: ModelGame) -> Spoken:
+        """A game of the learner as a row: of each turn all moves, with their chances."""
+        from sauda.train.partner import see, text_at
+
+        observations = [turn.obs for turn in game.turns]
+        choices, labels = [], []
+        for turn, chances in zip(game.turns, self.partner.chances(see(observations)), strict=True):
+            places = np.flatnonzero(chances > LEAST).tolist()
+            texts = [(text_at(place, turn.obs), float(chances[place])) for place in places]
+            made = completion(turn.action, turn.obs) if turn.action is not None else ""
+            likeliest = max(texts, key=lambda pair: pair[1])[0]
+            labels.append(made if made in dict(texts) else likeliest)
+            choices.append(texts)
+        chat = [*render(observations[-1]), {"role": "assistant", "content": labels[-1]}]
+        return Spoken(TASK, game.play.seed, 0, labels, chat, choices, 1.0)

@@ -10,14 +10,16 @@ import numpy as np
 import pytest
 
 from env import CATALOGUE, Accept, Offer, ear, rupees
-from env.bazaar.prompt import parse, percent_of, render
+from env.bazaar.prompt import completion, parse, percent_of, render
 from sauda.experiments.verify import verify
 from sauda.language.faults import claims_step
-from sauda.llm.turn import new_game
+from sauda.llm.turn import PlayerSpec, new_game, play_games
 from sauda.records import read_table
 from sauda.records.store import save
-from sauda.train import form, people_rows
+from sauda.train import form, people_rows, reward
 from sauda.train.form import FormSettings
+from sauda.train.model import tokenizer_of
+from sauda.train.partner import Partner, action_at, index_of, see, text_at
 from sauda.train.people_rows import (
     SHARES,
     PeopleRowSettings,
@@ -27,8 +29,10 @@ from sauda.train.people_rows import (
     teach,
     worded,
 )
-from sauda.train.reward import MovesPlayedOn, Partner, RewardSettings, features
+from sauda.train.reward import SILENT
 from sauda.train.selector import SelectorSettings, select, softmax, update
+from sauda.train.teacher_rows import encode
+from tests.support.models import Canned, own_moves
 
 PEOPLE, PACKAGE = "bazaar/people", "bazaar/package"
 SETTINGS = PeopleRowSettings(rows=30)
@@ -129,8 +133,7 @@ def test_an_absurd_opening_comes_down_to_the_asks_that_are_meant():
 TASK = task_of("bazaar/open-3", "training")
 
 
-def observation(seed: int):
-    return new_game(TASK, seed).observation
+MET = [turn.obs for seed in range(5) for turn in teach("bazaar/open-3", 30_000 + seed, SETTINGS)]
 
 
 def test_rows_of_the_form_hold_legal_moves_alone_and_no_words():
@@ -141,36 +144,90 @@ def test_rows_of_the_form_hold_legal_moves_alone_and_no_words():
     assert not any("say" in json.loads(reply) for reply in replies)
 
 
-def test_random_moves_lose_nothing_win_little_and_meet_the_same_luck_in_a_group():
-    settings = RewardSettings(playouts=1)
-    games = object.__new__(MovesPlayedOn)
-    games.settings, games.partner = settings, Partner(settings.memory)
-    grades = [games.earn(new_game(TASK, seed)) for seed in range(80)]
-    assert min(grades) >= 0  # within the limit
-    assert np.mean(grades) < 0.15
-    assert games.earn(new_game(TASK, 5, (1, 3))) == grades[5]
+def test_a_move_of_the_partner_is_what_the_model_would_write_for_it():
+    for obs in MET:
+        for place in np.flatnonzero(see([obs]).legal[0]).tolist():
+            action = action_at(place, obs)
+            assert parse(text_at(place, obs), obs) == action
+            assert index_of(action, obs) == place
 
 
-def test_a_partner_does_what_the_learner_did_in_such_a_state_and_keeps_to_its_limit():
-    partner, states = Partner(100), {0.5: observation(5), 1.4: observation(8)}
-    for share, obs in states.items():
-        for _ in range(Partner.NEAREST):
-            partner.remember(obs, Offer(obs.priced(share * obs.reservation)))
-    assert not np.array_equal(*map(features, states.values()))
-    for share, obs in states.items():
-        made = partner(obs, np.random.default_rng(0))
-        assert made.price == pytest.approx(min(share, 1.0) * obs.reservation, rel=0.02)
+@pytest.mark.parametrize("over", [Offer(10**7), None])
+def test_what_a_partner_never_does_is_no_move_that_it_follows(over):
+    obs = MET[0]
+    assert index_of(over or Offer(obs.reservation + obs.table.item.list_price / 50), obs) is None
 
 
-def test_a_partner_written_to_a_file_remembers(tmp_path):
-    partner = Partner(100)
-    for seed in range(12):
-        partner.remember(observation(seed), Offer(float(10 + seed)))
-    partner.save(tmp_path / "partner.npz")
-    other = Partner(100)
-    other.load(tmp_path / "partner.npz")
-    assert np.array_equal(other.states, partner.states)
-    assert list(other.moves) == list(partner.moves)
+def test_the_chances_of_what_may_be_done_add_up_to_one():
+    at = see(MET)
+    chances = Partner(0, 1e-3).chances(at)
+    np.testing.assert_allclose(chances.sum(1), 1, atol=1e-5)
+    assert not chances[~at.legal].any()
+
+
+def test_a_partner_learns_to_do_what_the_model_did():
+    partner, at = Partner(0, 3e-3), see(MET)
+    made = np.array([np.flatnonzero(row)[-1] for row in at.legal])  # the highest rise
+    before = partner.chances(at)[range(len(MET)), made]
+    partner.follow(at, made, 60)
+    assert (partner.chances(at)[range(len(MET)), made] > 3 * before).all()
+
+
+def test_from_grades_alone_a_partner_learns_to_win_more():
+    partner, rng, silent = Partner(0, 3e-3), np.random.default_rng(0), task_of(SILENT, "training")
+    grades = [partner.improve(silent, range(800 * n, 800 * (n + 1)), rng) for n in range(16)]
+    assert np.mean(grades[-2:]) > np.mean(grades[:2]) + 0.03
+
+
+def test_to_who_says_nothing_a_seller_that_hears_words_is_one_that_hears_none():
+    played = [
+        Partner(0, 1e-3).play(task_of(name, "training"), range(60), np.random.default_rng(0))[0]
+        for name in (reward.TASK, SILENT)
+    ]
+    for hears, deaf in zip(*played, strict=True):
+        assert (hears.state.table.asks, hears.state.table.past) == (
+            deaf.state.table.asks, deaf.state.table.past,
+        )  # fmt: skip
+
+
+def test_a_partner_written_to_a_file_goes_on_as_it_would_have(tmp_path):
+    silent, partners = task_of(SILENT, "training"), (Partner(0, 3e-3), Partner(1, 3e-3))
+    partners[0].improve(silent, range(50), np.random.default_rng(0))
+    partners[0].save(tmp_path / "partner.pt")
+    partners[1].load(tmp_path / "partner.pt")
+    for partner in partners:
+        partner.improve(silent, range(50, 100), np.random.default_rng(1))
+    assert np.array_equal(*(partner.chances(see(MET)) for partner in partners))
+
+
+@pytest.mark.model
+def test_what_is_learnt_of_a_game_are_the_partner_s_chances_where_the_model_was(toy, tmp_path):
+    made = Canned(lambda chat, seed: f'{{"raise":{30 + 7 * own_moves(chat)}}}')
+    game = new_game(TASK, 4)
+    play_games([game], PlayerSpec(made))
+    rows = object.__new__(reward.Rows)
+    rows.partner = Partner(0, 1e-3)
+    row = rows.teach(game)
+    chances = rows.partner.chances(see([turn.obs for turn in game.turns]))
+    assert len(game.turns) > 2
+    for turn, label, texts, chance in zip(
+        game.turns, row.labels, row.choices, chances, strict=True
+    ):
+        assert label == completion(turn.action, turn.obs)
+        assert dict(texts)[label] == pytest.approx(chance[index_of(turn.action, turn.obs)])
+        assert sum(share for _, share in texts) == pytest.approx(1, abs=0.01)
+    learnt = encode(row, tokenizer_of(toy))
+    assert len(learnt["choices"]) == sum(label != -100 for label in learnt["labels"])
+
+
+def test_where_the_model_overbid_it_learns_what_its_partner_would_do():
+    game = new_game(TASK, 4)
+    play_games([game], PlayerSpec(Canned(lambda chat, seed: '{"raise":119}')))
+    rows = object.__new__(reward.Rows)
+    rows.partner = Partner(0, 1e-3)
+    row = rows.teach(game)
+    assert row.labels[-1] in dict(row.choices[-1])
+    assert row.messages[-1]["content"] == row.labels[-1] != '{"raise":119}'
 
 
 # The selector, a REINFORCE run
