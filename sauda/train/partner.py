@@ -1,7 +1,7 @@
 """The partner of a run from reward alone: a network of numbers that plays as the model does.
 
 It sees a table as 14 numbers and gives every move a chance. `follow` makes it like what the model
-did lately. `improve` lets it play whole games and raises the chances of moves by the games' grades
+did. `improve` lets it play games to their ends and raises the chances of moves by the games' grades
 (PPO, Schulman et al. 2017). No act, price or value of a planner is in it. Prices are whole percent
 of the list price, as the model writes them.
 """
@@ -153,21 +153,20 @@ class Partner:
             return self.log_chances(at).exp().numpy()
 
     def play(
-        self, task: env.Task, seeds: Sequence[int], rng: np.random.Generator | None = None
+        self, task: env.Task, games: Sequence[env.Play], rng: np.random.Generator
     ) -> tuple[list[env.Play], list[tuple[Situations, np.ndarray, np.ndarray]]]:
-        """Games played to their ends, moves drawn by `rng`; and of each round what was seen.
+        """Games played on to their ends, moves drawn by `rng`; and of each round what was seen.
 
         A round is what the buyers of running games saw, the moves they made and whose games they
-        are. Without `rng` the likeliest kind of move is made, at the median of its prices.
+        are.
         """
-        games = [env.advance(task, task.opponents, env.begin(task, seed)) for seed in seeds]
-        rounds = []
-        running = list(range(len(games)))
+        games, rounds = [env.advance(task, task.opponents, game) for game in games], []
+        running = [i for i, game in enumerate(games) if task.env.to_act(game.state) is not None]
         while running:
             observations = [task.env.observe(games[i].state, task.learner) for i in running]
             at = see(observations)
             chances = self.chances(at)
-            made = _draw(chances, rng) if rng else _middle(chances)
+            made = _draw(chances, rng)
             rounds.append((at, made, np.array(running)))
             for i, place, obs in zip(running, made, observations, strict=True):
                 after = env.move(task, games[i], action_at(int(place), obs))
@@ -184,11 +183,13 @@ class Partner:
             loss = -self.log_chances(at).gather(1, places).mean()
             self._step(loss)
 
-    def improve(self, task: env.Task, seeds: Sequence[int], rng: np.random.Generator) -> np.ndarray:
-        """Play the games of the seeds and learn from their grades, which are returned."""
+    def improve(
+        self, task: env.Task, games: Sequence[env.Play], rng: np.random.Generator
+    ) -> np.ndarray:
+        """Play games on to their ends and learn from their grades, which are returned."""
         import torch
 
-        games, rounds = self.play(task, seeds, rng)
+        games, rounds = self.play(task, games, rng)
         grades = np.array([task.grade(game.state) for game in games], dtype=np.float32)
         at = Situations(*map(np.concatenate, zip(*(seen for seen, *_ in rounds), strict=True)))
         made = torch.from_numpy(np.concatenate([moves for _, moves, _ in rounds]))[:, None]
@@ -228,11 +229,3 @@ def _draw(chances: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     """A move of each row by its chances."""
     sums = chances.cumsum(1)
     return (sums < rng.random((len(sums), 1)) * sums[:, -1:]).sum(1)
-
-
-def _middle(chances: np.ndarray) -> np.ndarray:
-    """The likeliest kind of move of each row; of rises the median."""
-    rises = chances[:, 3:]
-    kinds = np.concatenate([chances[:, :3], rises.sum(1, keepdims=True)], 1).argmax(1)
-    sums = rises.cumsum(1)
-    return np.where(kinds < 3, kinds, 3 + (sums < sums[:, -1:] / 2).sum(1))

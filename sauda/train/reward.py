@@ -3,11 +3,12 @@
     python -m sauda train form      # where it begins
     python -m sauda train reward
 
-Expert iteration (Anthony et al. 2017) with a cheap partner in the place of a search. In each step
-the model plays some games. Its partner, a network of 7,000 weights, learns to play as it did, plays
-whole games by the thousand and raises the chances of moves by the grades of these games. Then the
-model learns the chances that its partner gives every move in each state of the model's own games.
-No act, price or value of a planner is in it.
+Expert iteration (Anthony et al. 2017) with a cheap partner in the place of a search, a network of
+7,000 weights that begins by playing as the model does. In each step the model plays some games. Its
+partner plays on from every turn of them, and other games from their beginnings, and raises the
+chances of moves by the grades that came of them. Then the model learns the chances that its partner
+gives every move in each state of the model's own games. No act, price or value of a planner is in
+it.
 """
 
 import json
@@ -18,7 +19,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from env import IllegalAction
+from env import IllegalAction, begin
 from env.bazaar.prompt import completion, render
 from sauda.llm.turn import ModelGame, PlayerSpec, new_game, play_games
 from sauda.records.seeds import TRAINED, is_unseen_game
@@ -30,11 +31,11 @@ from sauda.train.model import Learner, tokenizer_of, trainable
 from sauda.train.people_rows import task_of
 from sauda.train.teacher_rows import Spoken, encode
 
-TASK, SILENT = "bazaar/open-3", "bazaar/mute-3"  # one game to a buyer that says nothing; see there
+TASK = "bazaar/open-3"
 PARTNER = "partner-{}.pt"  # its partner after so many steps
 STREAM = 10  # that draws the partner's moves
-FOLLOWS = 2  # steps in which the partner learns to play as the model did
-FIRST, AHEAD = 100, 5  # a new one learns in so many, and then plays so many times as often
+FOLLOWS, AHEAD = 100, 10  # steps in which a new partner learns to play as the model does, and how
+# many times as often it then plays
 LEAST = 1e-4  # chance of a move that is learnt
 REWARD_LOGGED = (*LOGGED, "reward", "valid_rate", "agreement_rate", "games", "game_grade")
 TOY = {
@@ -48,16 +49,15 @@ class RewardSettings(PlayerSettings):
     """Settings in the names of TRL's SFTConfig; the defaults are the numbers we report."""
 
     init_adapter: str = "form"
-    per_device_train_batch_size: int = option("games of its own that the model learns from", 24)
-    partner_games: int = option("games of its partner in each step", 2_000)
+    per_device_train_batch_size: int = option("games of its own that the model learns from", 12)
+    partner_games: int = option("games of its partner from the beginning in each step", 2_000)
     partner_rate: float = option("learning rate of its partner", 3e-3)
-    partner_steps: int = option("times that its partner plays so many in each step", 2)
-    max_steps: int = option("steps of the optimizer", 80)
+    max_steps: int = option("steps of the optimizer", 150)
     max_new_tokens: int = 16  # a move without words
     temperature: float = 1.0
-    learning_rate: float = 5e-4
+    learning_rate: float = 8e-4
     first_seed: int = 20_000
-    save_steps: int = 8
+    save_steps: int = 15
     eval_games: int = option("training games that checkpoints play", 80)
     stage: ClassVar[str] = "reward"
     gradient_accumulation_steps: ClassVar[int] = 1
@@ -143,13 +143,12 @@ class Rows:
         if not first.exists():
             sample = common.sample(rows[0]["input_ids"], rows[0]["labels"], tokenizer)
             write(first, json.dumps(sample))
-        per_step = settings.partner_steps * settings.partner_games
         replies = [turn.parsed.proposal for game in games for turn in game.turns]
         return rows, {
             "reward": float(np.mean([game.grade for game in games])),
             "valid_rate": sum(not isinstance(x, IllegalAction) for x in replies) / len(replies),
             "agreement_rate": agreements(games),
-            "games": float((step + 1) * len(seeds) + (step + AHEAD) * per_step),
+            "games": float((step + 1) * len(seeds) + (step + AHEAD) * settings.partner_games),
             "game_grade": float(grades.mean()),
         }
 
@@ -162,23 +161,24 @@ class Rows:
         return games
 
     def improve(self, games: Sequence[ModelGame], step: int) -> np.ndarray:
-        """The grades of the games of a partner that follows the learner and learns from them."""
+        """Let the partner play and learn; the grades of its last games from their beginnings."""
         from sauda.train.partner import index_of, see
 
-        settings = self.run.settings
+        settings, task = self.run.settings, task_of(TASK, "training")
         if step != self.steps:
             self.partner.load(self.run.folder / PARTNER.format(step))
         turns = [turn for game in games for turn in game.turns]
-        pairs = ((turn.obs, index_of(turn.action, turn.obs)) for turn in turns)
-        made = [(obs, place) for obs, place in pairs if place is not None]
-        if made:
-            observations, places = zip(*made, strict=True)
-            self.partner.follow(see(observations), np.array(places), FOLLOWS if step else FIRST)
+        if step == 0:
+            pairs = ((turn.obs, index_of(turn.action, turn.obs)) for turn in turns)
+            made = [(obs, place) for obs, place in pairs if place is not None]
+            if made:
+                observations, places = zip(*made, strict=True)
+                self.partner.follow(see(observations), np.array(places), FOLLOWS)
         rng = np.random.default_rng([settings.seed, STREAM, step])
-        task = task_of(SILENT, "training")
-        for _ in range(settings.partner_steps * (1 if step else AHEAD)):
+        for _ in range(1 if step else AHEAD):
             seeds = rng.choice(self.seen, settings.partner_games, replace=False).tolist()
-            grades = self.partner.improve(task, seeds, rng)
+            starts = [*(begin(task, seed) for seed in seeds), *(turn.before for turn in turns)]
+            grades = self.partner.improve(task, starts, rng)[: len(seeds)]
         self.steps = step + 1
         self.partner.save(self.run.folder / PARTNER.format(self.steps))
         return grades

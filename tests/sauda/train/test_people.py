@@ -3,13 +3,14 @@
 import json
 import re
 from dataclasses import asdict, replace
-from functools import cache
+from functools import cache, partial
+from itertools import count, islice
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from env import CATALOGUE, Accept, Offer, ear, rupees
+from env import CATALOGUE, Accept, Offer, begin, ear, rupees
 from env.bazaar.prompt import completion, parse, percent_of, render
 from sauda.experiments.verify import verify
 from sauda.language.faults import claims_step
@@ -29,7 +30,6 @@ from sauda.train.people_rows import (
     teach,
     worded,
 )
-from sauda.train.reward import SILENT
 from sauda.train.selector import SelectorSettings, select, softmax, update
 from sauda.train.teacher_rows import encode
 from tests.support.models import Canned, own_moves
@@ -133,6 +133,7 @@ def test_an_absurd_opening_comes_down_to_the_asks_that_are_meant():
 TASK = task_of("bazaar/open-3", "training")
 
 
+begin_game = partial(begin, TASK)
 MET = [turn.obs for seed in range(5) for turn in teach("bazaar/open-3", 30_000 + seed, SETTINGS)]
 
 
@@ -174,29 +175,28 @@ def test_a_partner_learns_to_do_what_the_model_did():
 
 
 def test_from_grades_alone_a_partner_learns_to_win_more():
-    partner, rng, silent = Partner(0, 3e-3), np.random.default_rng(0), task_of(SILENT, "training")
-    grades = [partner.improve(silent, range(800 * n, 800 * (n + 1)), rng) for n in range(16)]
+    partner, rng, starts = Partner(0, 3e-3), np.random.default_rng(0), map(begin_game, count())
+    grades = [partner.improve(TASK, [*islice(starts, 800)], rng) for _ in range(16)]
     assert np.mean(grades[-2:]) > np.mean(grades[:2]) + 0.03
 
 
-def test_to_who_says_nothing_a_seller_that_hears_words_is_one_that_hears_none():
-    played = [
-        Partner(0, 1e-3).play(task_of(name, "training"), range(60), np.random.default_rng(0))[0]
-        for name in (reward.TASK, SILENT)
-    ]
-    for hears, deaf in zip(*played, strict=True):
-        assert (hears.state.table.asks, hears.state.table.past) == (
-            deaf.state.table.asks, deaf.state.table.past,
-        )  # fmt: skip
+def test_a_partner_plays_on_from_where_the_model_was_and_not_where_a_game_is_over():
+    game = new_game(TASK, 4)
+    play_games([game], PlayerSpec(Canned(lambda chat, seed: '{"raise":30}')))
+    starts, rng = [game.turns[1].before, game.play], np.random.default_rng(0)
+    ends, rounds = Partner(0, 1e-3).play(TASK, starts, rng)
+    assert ends[0].turns[: len(starts[0].turns)] == starts[0].turns
+    assert ends[1] == game.play
+    assert not any(1 in whose for *_, whose in rounds)
 
 
 def test_a_partner_written_to_a_file_goes_on_as_it_would_have(tmp_path):
-    silent, partners = task_of(SILENT, "training"), (Partner(0, 3e-3), Partner(1, 3e-3))
-    partners[0].improve(silent, range(50), np.random.default_rng(0))
+    partners, games = (Partner(0, 3e-3), Partner(1, 3e-3)), [*map(begin_game, range(50))]
+    partners[0].improve(TASK, games, np.random.default_rng(0))
     partners[0].save(tmp_path / "partner.pt")
     partners[1].load(tmp_path / "partner.pt")
     for partner in partners:
-        partner.improve(silent, range(50, 100), np.random.default_rng(1))
+        partner.improve(TASK, games, np.random.default_rng(1))
     assert np.array_equal(*(partner.chances(see(MET)) for partner in partners))
 
 
