@@ -26,7 +26,7 @@ from sauda.records.store import Artifact, load
 HTML = macros("tour")
 TASK = "bazaar/open-3"
 RUNS = ("training/form.json", "training/reward.json")  # where it began, and the run
-SMOOTHEST = 0.9  # of the grades of ten games per step
+SMOOTHEST = 0.9  # of the partner’s grades
 MOMENTS = 5
 
 

@@ -101,8 +101,8 @@ class Partner:
         import torch
 
         self.drawn = torch.Generator().manual_seed(seed)
-        inputs = FEATURES
-        self.policy, self.value = _network(inputs, len(KINDS) + KNOTS), _network(inputs, 1)
+        self.policy = _network(FEATURES, len(KINDS) + KNOTS)
+        self.value = _network(FEATURES, 1)
         parameters = [*self.policy.parameters(), *self.value.parameters()]
         for each in parameters:
             bound = each.shape[-1] ** -0.5 if each.dim() > 1 else 0.0
