@@ -198,9 +198,9 @@ class Partner:
             before = self.log_chances(at).gather(1, made)[:, 0]
         for _ in range(self.PASSES):
             for rows in torch.randperm(len(made), generator=self.drawn).split(self.BATCH):
-                some = Situations(*(each[rows.numpy()] for each in at))
-                logs = self.log_chances(some)
-                expected = self.value(torch.from_numpy(some.features))[:, 0]
+                batch = Situations(*(each[rows.numpy()] for each in at))
+                logs = self.log_chances(batch)
+                expected = self.value(torch.from_numpy(batch.features))[:, 0]
                 gain = earned[rows] - expected.detach()
                 gain = gain / (gain.std() + 1e-6)
                 ratio = (logs.gather(1, made[rows])[:, 0] - before[rows]).exp()
