@@ -145,7 +145,9 @@ def test_nonsense_in_a_link_is_left_out_and_named_in_one_sentence(key, value):
 def test_every_recorded_run_has_curves_alone_and_beside_the_others(name):
     log = recorded(load(f"training/{name}.json"))
     assert log.metrics
-    assert tab.stack(log, View(name), {}).data
+    figure, told = tab.draw_view(View(name), {name: load(f"training/{name}.json")}, {})
+    assert figure.data
+    assert log.name in plain(told)
     for metric in SHARED_METRICS:
         if comparable([log], metric):
             assert together([log], metric, "tokens", {}).data
