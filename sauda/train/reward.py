@@ -4,7 +4,7 @@
     python -m sauda train reward
 
 Expert iteration (Anthony et al. 2017) with a cheap partner in the place of a search, a network of
-7,000 weights that begins by playing as the model does. In each step the model plays some games. Its
+7,400 weights that begins by playing as the model does. In each step the model plays some games. Its
 partner plays on from every turn of them, and other games from their beginnings, and raises the
 chances of moves by the grades that came of them. Then the model learns the chances that its partner
 gives every move in each state of the model's own games. No act, price or value of a planner is in
@@ -14,6 +14,7 @@ it.
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -22,11 +23,11 @@ import numpy as np
 from env import IllegalAction, begin
 from env.bazaar.prompt import completion, render
 from sauda.llm.turn import ModelGame, PlayerSpec, new_game, play_games
-from sauda.records.seeds import TRAINED, is_unseen_game
+from sauda.records.seeds import TRAINED, is_unseen_game, training_seeds
 from sauda.records.store import write
 from sauda.train import common, sft
 from sauda.train.checks import agreements, check_player
-from sauda.train.common import LOGGED, SAMPLE, PlayerSettings, Run, Stopped, option
+from sauda.train.common import LOGGED, SAMPLE, PlayerSettings, Run, option
 from sauda.train.model import Learner, tokenizer_of, trainable
 from sauda.train.people_rows import task_of
 from sauda.train.teacher_rows import Spoken, encode
@@ -69,11 +70,11 @@ SETTINGS = (RewardSettings,)
 def train(settings: RewardSettings, folder: Path | None = None, resume: bool = False) -> dict:
     """Run the stage to its end, as `start_run`, `train_to_end` and `save_run` do."""
     run = common.start_run(settings, folder, resume)
-    seen = [seed for seed in TRAINED if not is_unseen_game(task_of(TASK, "training"), seed)]
+    task = task_of(TASK, "training")
+    seen = [seed for seed in TRAINED if not is_unseen_game(task, seed)]
     wanted = settings.max_steps * settings.per_device_train_batch_size
-    seeds = [seed for seed in seen if seed >= settings.first_seed][:wanted]
-    if len(seeds) < wanted:
-        raise Stopped(f"{wanted:,} games from seed {settings.first_seed:,} on are too many")
+    fresh = training_seeds(TASK, settings.first_seed)
+    seeds = [*islice((seed for seed in fresh if not is_unseen_game(task, seed)), wanted)]
     trainer = make_trainer(run, seeds, seen)
     common.train_to_end(run, trainer)
     served = common.save_and_load(run, trainer, REWARD_LOGGED)
