@@ -6,6 +6,7 @@ from dataclasses import asdict, replace
 from functools import cache, partial
 from itertools import count, islice
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -174,9 +175,10 @@ def test_a_partner_learns_to_do_what_the_model_did():
     assert (partner.chances(at)[range(len(MET)), made] > 3 * before).all()
 
 
-def test_from_grades_alone_a_partner_learns_to_win_more():
+@pytest.mark.parametrize("group", [1, 8])
+def test_from_grades_alone_a_partner_learns_to_win_more(group):
     partner, rng, starts = Partner(0, 3e-3), np.random.default_rng(0), map(begin_game, count())
-    grades = [partner.improve(TASK, [*islice(starts, 800)], rng) for _ in range(16)]
+    grades = [partner.improve(TASK, [*islice(starts, 800 // group)], rng, group) for _ in range(16)]
     assert np.mean(grades[-2:]) > np.mean(grades[:2]) + 0.03
 
 
@@ -207,7 +209,7 @@ def test_what_is_learnt_of_a_game_are_the_partner_s_chances_where_the_model_was(
     play_games([game], PlayerSpec(made))
     rows = object.__new__(reward.Rows)
     rows.partner = Partner(0, 1e-3)
-    row = rows.teach(game)
+    row = rows.teach(4, [(turn.obs, turn.action) for turn in game.turns])
     chances = rows.partner.chances(see([turn.obs for turn in game.turns]))
     assert len(game.turns) > 2
     for turn, label, texts, chance in zip(
@@ -220,12 +222,31 @@ def test_what_is_learnt_of_a_game_are_the_partner_s_chances_where_the_model_was(
     assert len(learnt["choices"]) == sum(label != -100 for label in learnt["labels"])
 
 
+@pytest.mark.model
+def test_of_other_games_the_first_turn_is_learnt(toy):
+    rows = object.__new__(reward.Rows)
+    rows.partner, rows.task, rows.seen = Partner(0, 1e-3), TASK, range(40)
+    rows.run = SimpleNamespace(settings=SimpleNamespace(seed=0, openings=3))
+    others = rows.begin_others(5)
+    assert others == rows.begin_others(5) != rows.begin_others(6)
+    for seed, turns in others:
+        ((obs, _),) = turns
+        assert (
+            obs.round == 0
+            and obs.reservation == begin_game(seed).state.private["buyer"]["reservation"]
+        )
+        row = rows.teach(seed, turns)
+        learnt = encode(row, tokenizer_of(toy))
+        assert max(row.choices[0], key=lambda pair: pair[1])[0] == row.labels[0]
+        assert len(learnt["choices"]) == sum(label != -100 for label in learnt["labels"]) > 3
+
+
 def test_where_the_model_overbid_it_learns_what_its_partner_would_do():
     game = new_game(TASK, 4)
     play_games([game], PlayerSpec(Canned(lambda chat, seed: '{"raise":119}')))
     rows = object.__new__(reward.Rows)
     rows.partner = Partner(0, 1e-3)
-    row = rows.teach(game)
+    row = rows.teach(4, [(turn.obs, turn.action) for turn in game.turns])
     assert row.labels[-1] in dict(row.choices[-1])
     assert row.messages[-1]["content"] == row.labels[-1] != '{"raise":119}'
 
