@@ -231,10 +231,8 @@ def test_of_other_games_the_first_turn_is_learnt(toy):
     assert others == rows.begin_others(5) != rows.begin_others(6)
     for seed, turns in others:
         ((obs, _),) = turns
-        assert (
-            obs.round == 0
-            and obs.reservation == begin_game(seed).state.private["buyer"]["reservation"]
-        )
+        buyer = begin_game(seed).state.private["buyer"]
+        assert (obs.round, obs.reservation) == (0, buyer["reservation"])
         row = rows.teach(seed, turns)
         learnt = encode(row, tokenizer_of(toy))
         assert max(row.choices[0], key=lambda pair: pair[1])[0] == row.labels[0]
