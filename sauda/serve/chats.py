@@ -53,8 +53,8 @@ class Typical:
 def take_turn(token: str, game: int = 0, step: int = 0, reply: str | None = None) -> Turn:
     """The next prompt of the entry of `token`, after the `reply` to that of a `game` and `step`.
 
-    A reply to another prompt is passed over, so each may be sent twice. Raises ValueError where
-    there is no such entry or all its games are over.
+    A reply to another prompt is passed over, so that each but the last may be sent twice. Raises
+    ValueError where there is no such entry or all its games are over.
     """
     place = find_place(token)
     now = replay_game(place.task, place.seed, place.actions)

@@ -242,6 +242,7 @@ class Place:
     games: int
     seed: int
     actions: tuple[Mapping[str, Any], ...]
+    person: bool  # whether a person plays it, in the page
 
 
 @dataclass(frozen=True)
@@ -410,7 +411,8 @@ class Board:
             ).fetchall()
         made = tuple(json.loads(action) for (action,) in actions)
         names = (entry["id"], entry["task"], entry["rules"])
-        return Place(*names, game["number"], len(games), int(game["seed"]), made)
+        at = (game["number"], len(games), int(game["seed"]))
+        return Place(*names, *at, made, bool(entry["person"]))
 
     def add(
         self, place: Place, step: int, action: Mapping[str, Any], ended: tuple[str, float] | None

@@ -147,12 +147,14 @@ def choose_task(task: Any, seed: Any, split: Any, index: Any) -> tuple[str, int 
 
 
 def find_place(entry: Any, *others: Any) -> leaderboard.Place:
-    """Where the entry of a token stands; ValueError where none has it or `others` are given."""
+    """Where a program's entry stands; ValueError where a token has none or `others` are given."""
     if any(other is not None for other in others):
         raise ValueError("a reset of an entry takes its token, and an episode_id, alone")
     if not isinstance(entry, str):
         raise ValueError("an entry is the token that POST /leaderboard/enter gave")
     place = leaderboard.own_board().next_game(entry)
+    if place.person:
+        raise ValueError("a person plays this entry in the page; a program has one of its own")
     if place.rules != leaderboard.rules_of(place.task):
         raise ValueError(f"the rules of {place.task} have changed; POST /leaderboard/enter anew")
     return place

@@ -7,7 +7,7 @@ every complete entry, whatever they came to and whether anybody looks.
 
 import logging
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from itertools import groupby
 from operator import itemgetter
@@ -36,24 +36,35 @@ def next_bargain(board: Board, token: str) -> tuple[Place, Game]:
     place = board.next_game(token)
     game = start(TASK, "", place.seed)
     for row in place.actions:
-        game = answer(game, env_action(SaudaAction.model_validate(row), TASK))
+        game = answer(game, _read(row))
     return place, game
 
 
 def record_moves(board: Board, token: str, game: Game) -> None:
     """Store the moves of `game` that the entry of `token` does not hold yet.
 
-    Raises ValueError, a sentence, where the game is not the entry's next one or its time is over.
+    Raises ValueError, a sentence, where the game is not the entry's next one, does not go on from
+    the moves that it holds, or its time is over.
     """
     place = board.next_game(token)
-    if place.seed != game.play.seed:
-        raise ValueError("another tab has gone on with these games; open the page again")
     actions = list(place.actions)
     made = [game.play.turns[turn].action for turn in moves_of(game)]
+    goes_on = len(made) >= len(actions) and all(map(_is_stored_as, made, actions))
+    if place.seed != game.play.seed or not goes_on:
+        raise ValueError("another tab has gone on with these games; open the page again")
     for action in made[len(actions) :]:
         actions.append(action_row(drop_own_words(action)))
         ended = end_and_grade(replay_game(TASK, place.seed, actions))
         board.add(place, len(actions), actions[-1], ended)
+
+
+def _is_stored_as(action: Action, row: Mapping[str, Any]) -> bool:
+    """Whether a move is the one in a row, as it was made or as the page read it from there."""
+    return action_row(drop_own_words(action)) == row or action == _read(row)
+
+
+def _read(row: Mapping[str, Any]) -> Action:
+    return env_action(SaudaAction.model_validate(row), TASK)
 
 
 def drop_own_words(action: Action) -> SaudaAction:

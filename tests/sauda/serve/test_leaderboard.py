@@ -7,6 +7,7 @@ import re
 import signal
 import sqlite3
 import time
+from functools import partial
 from itertools import chain, count
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -21,6 +22,7 @@ from sauda.llm.types import ReplyError
 from sauda.players import scripts_of
 from sauda.records.seeds import DAILY, LEADERBOARD, SPLITS, draw_seed
 from sauda.records.store import REPOSITORY as ROOT
+from sauda.serve.chats import take_turn
 from sauda.serve.game import WORST, SentAction
 from sauda.serve.leaderboard import (
     FILE,
@@ -385,6 +387,29 @@ def test_only_the_games_of_the_entry_are_stored(board):
     _, game = next_bargain(board, first)
     with pytest.raises(ValueError, match="another tab"):
         record_moves(board, second, bid(game, 0.3))
+
+
+def test_no_two_tabs_try_two_moves_at_one_place(board, monkeypatch):
+    monkeypatch.setattr("sauda.serve.leaderboard.leaderboard_seed", lambda: 9)  # nobody leaves soon
+    token = board.enter("Asha", TASK, rules_of(TASK), 1, person=True).token
+    _, game = next_bargain(board, token)
+    first = bid(game, 0.3, "my aunt Meera says it is scratched")
+    record_moves(board, token, first)
+    record_moves(board, token, first)  # shown again
+    for behind in (game, bid(game, 0.4), bid(bid(game, 0.4), 0.5)):
+        with pytest.raises(ValueError, match="another tab"):
+            record_moves(board, token, behind)
+    _, again = next_bargain(board, token)  # a page that is opened again has no own words
+    record_moves(board, token, bid(again, 0.4))
+    record_moves(board, token, bid(bid(first, 0.4), 0.45))  # nor has it forgotten them
+    assert len(board.next_game(token).actions) == 3
+
+
+def test_no_program_plays_the_entry_of_a_person(board):
+    token = board.enter("Asha", TASK, rules_of(TASK), 1, person=True).token
+    for play in (partial(SaudaEnvironment().reset, entry=token), partial(take_turn, token)):
+        with pytest.raises(ValueError, match="a person plays this entry"):
+            play()
 
 
 def test_entries_that_nobody_begins_give_way_to_newer_ones_and_a_begun_one_stays(
