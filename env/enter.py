@@ -12,6 +12,7 @@ import os
 import sys
 import time
 from collections.abc import Mapping, Sequence
+from http.client import HTTPException
 from typing import Any
 from urllib.error import HTTPError
 from urllib.parse import urlencode, urlsplit
@@ -59,7 +60,7 @@ def call(who: str, url: str, body: Mapping[str, Any] | None = None, key: str = "
             fault = reason(error.read().decode(errors="replace"))
             fault = fault.replace(key, "…") if key else fault  # some quote it
             why = f"{who} {meant} (status {error.code}): {fault[:300]}"
-        except OSError as error:
+        except (OSError, HTTPException) as error:  # the latter where a connection is cut
             for_now, why = True, f"{who} does not answer ({error})"
         except ValueError:
             why = f"{who} answers no JSON object"
@@ -172,7 +173,12 @@ def options(arguments: Sequence[str] | None) -> argparse.Namespace:
 
 def address(text: str) -> str:
     """An address of the web without a slash at its end; ValueError for any other text."""
-    if urlsplit(text).scheme not in ("http", "https") or not urlsplit(text).hostname:
+    try:
+        parts = urlsplit(text)
+        right = parts.scheme in ("http", "https") and parts.hostname and (parts.port or 1)
+    except ValueError:  # a port that is no number
+        right = False
+    if not right or " " in text:
         raise argparse.ArgumentTypeError(f"{text!r} is no address that begins with https://")
     return text.rstrip("/")
 
@@ -182,6 +188,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     spec = options(arguments)
     try:
         enter(spec, os.environ.get(spec.key, "").strip())
+    except KeyError as missing:  # another page answers there
+        print(f"Stopped: {spec.url} answers as no leaderboard ({missing}).", file=sys.stderr)
+        return 1
     except (Stopped, KeyboardInterrupt, EOFError) as stopped:
         print(f"Stopped: {stopped or 'by you'}. Nothing is lost.", file=sys.stderr)
         return 1

@@ -192,7 +192,7 @@ def below_share(obs: Observation, claim: Claim) -> float | None:
 
 def payments(obs: Observation, claim: Claim) -> Collection[float]:
     """Money that the lab offers now or has paid in a trade."""
-    offers = (*obs.market.offers.values(), *accepted_offers(obs.market, obs.agent))
+    offers = (*obs.outgoing, *accepted_offers(obs.market, obs.agent))
     bids = [o.payment if o.from_lab_id == obs.agent else o.ask for o in offers]
     return [bid for bid in bids if bid]
 

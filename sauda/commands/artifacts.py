@@ -92,10 +92,13 @@ def leaderboard(options: argparse.Namespace) -> int:
         return 0
     failed = False
     for recorded in records_in(file):
-        about = (
-            f"{recorded['entry']} {recorded['name']} on {recorded['task']}:"
-            f" {mean_with_interval(recorded['grade']).strip()}, n = {len(recorded['games'])}"
-        )
+        try:
+            about = (
+                f"{recorded['entry']} {recorded['name']} on {recorded['task']}:"
+                f" {mean_with_interval(recorded['grade']).strip()}, n = {len(recorded['games'])}"
+            )
+        except (KeyError, TypeError) as error:
+            raise ValueError(f"{file} holds what is no entry of a leaderboard: {error}") from None
         if options.verify:
             failed |= not report(about, list(entry_faults(recorded)))
         else:

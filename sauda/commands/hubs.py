@@ -58,7 +58,7 @@ def serve_model(options: argparse.Namespace) -> None:
     )
     listening = config.bind_socket()  # whoever reads the address may ask at once
     listening.listen()
-    address = f"http://{options.host}:{options.port}/v1"
+    address = f"http://{options.host}:{listening.getsockname()[1]}/v1"
     print(f"{', '.join(options.models)} at {address}", flush=True)
     uvicorn.Server(config).run([listening])
 

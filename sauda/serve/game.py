@@ -324,7 +324,7 @@ def briefing(task: env.Task) -> str:
     extras, buys = getattr(task.env, "extras", ()), task.learner == "buyer"
     parts = {
         "sealed": len(task.env.agents) > 2,
-        "standing": free,
+        "standing": free and not extras,
         "words": free and speaks and buys,
         "pleas": free and not buys,
         "packages": bool(extras),

@@ -18,8 +18,8 @@ def check_free(host: str, port: int) -> None:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
         socket.create_server((host, port), family=family).close()
-    except OSError as error:
+    except (OSError, OverflowError) as error:
         raise ValueError(
             f"Cannot listen on {host}, port {port}: it is busy, or no address of this machine"
-            f" ({error.strerror or error}). Set PORT or HOST to another."
+            f" ({getattr(error, 'strerror', None) or error}). Set PORT or HOST to another."
         ) from None

@@ -268,8 +268,8 @@ def reject(room: Room, game_id: GameId, offer_id: OfferId = None, message: Messa
         prices = table.asks if game.task.learner == "seller" else table.bids
         if not prices:
             return "You have named no price that could stand; make an offer."
-        last = [move.action for move in table.moves if move.agent == game.task.learner][-1]
-        extras = sorted(last.extras)
+        made = [move.action for move in table.moves if move.agent == game.task.learner]
+        extras = sorted(made[-1].extras) if made else []  # sealed bids are no moves of the table
         return answer | {"action_type": "offer", "price": prices[-1], "extras": extras}
 
     addressed = UNNAMED if offer_id is None else answer | {"action_type": "reject_offer"}

@@ -103,6 +103,20 @@ def test_what_stops_an_entry_is_told_and_the_same_command_with_its_token_goes_on
     assert len(asked) == 48
 
 
+@pytest.mark.parametrize("url", ["ftp://a.b", "http://a:port", "http://a b", "http://a:99999", "a"])
+def test_what_is_no_address_is_said_before_a_call(url, capsys):
+    with pytest.raises(SystemExit):
+        enter.main(["enter", "--url", url, "--base-url", "http://a", "--model", "m", "--name", "a"])
+    assert "is no address that begins with https://" in capsys.readouterr().err
+
+
+def test_a_page_without_a_leaderboard_is_told(sent, capsys):
+    with server({"calls": 1}) as (page, _):
+        spec = ["--url", page, "--base-url", page, "--model", "m", "--token", "a"]
+        assert enter.main(["enter", *spec]) == 1
+    assert "answers as no leaderboard ('error')" in capsys.readouterr().err
+
+
 def test_a_fault_that_passes_costs_nothing(site, sent, capsys):
     with server(429, 503, WALKS) as (provider, asked):
         assert enter_at(site, provider, "patient", "--yes") == 0

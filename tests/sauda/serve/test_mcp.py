@@ -82,6 +82,9 @@ def test_the_moves_of_an_agent_are_those_of_the_game(agent, at_one_seed):
     ask = round(2 * agent.begin("bazaar/sell")["bazaar"]["item"]["list_price"])
     agent.play("offer", price=ask)
     assert agent.play("reject")["bazaar"]["asks"] == [ask, ask]
+    agent.begin("classic/marketplace_arena")
+    bids = agent.play("offer", price=40)["bazaar"]["bids"]  # sealed, so no move of the table
+    assert agent.play("reject")["bazaar"]["bids"] == bids * 2
 
 
 @pytest.mark.parametrize(("task", "tool", "arguments", "why"), cases("mcp_refused.csv", "move"))
