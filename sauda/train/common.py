@@ -43,7 +43,6 @@ LIBRARIES = ("torch", "transformers", "peft", "trl")
 LOGGED = ("loss", "learning_rate", "grad_norm", "mean_token_accuracy", "entropy")  # of TRL's log
 LEAST = {  # of settings that are whole numbers; 1 of all others
     "max_steps": -1, "seed": 0, "first_seed": 0, "eval_games": 0, "near": 0,
-    "openings": 0,
 }  # fmt: skip
 # When a run is resumed.
 MAY_CHANGE = {"threads", "minutes", "trial", "report_to", "push_to_hub", "hub_model_id"}

@@ -184,23 +184,16 @@ class Partner:
             self._step(loss)
 
     def improve(
-        self, task: env.Task, games: Sequence[env.Play], rng: np.random.Generator, group: int = 1
+        self, task: env.Task, games: Sequence[env.Play], rng: np.random.Generator
     ) -> np.ndarray:
-        """Play games on to their ends and learn from their grades, which are returned.
-
-        Each is played `group` times. A seed draws all chance at once, so that what a game earns
-        more than the others of its group comes of its moves alone.
-        """
+        """Play games on to their ends and learn from their grades, which are returned."""
         import torch
 
-        games, rounds = self.play(task, [game for game in games for _ in range(group)], rng)
+        games, rounds = self.play(task, games, rng)
         grades = np.array([task.grade(game.state) for game in games], dtype=np.float32)
-        groups = grades.reshape(-1, group)
-        others = (groups.sum(1, keepdims=True) - groups) / max(1, group - 1)
-        gains = (groups - others).ravel()
         at = Situations(*map(np.concatenate, zip(*(seen for seen, *_ in rounds), strict=True)))
         made = torch.from_numpy(np.concatenate([moves for _, moves, _ in rounds]))[:, None]
-        earned = torch.from_numpy(gains[np.concatenate([whose for *_, whose in rounds])])
+        earned = torch.from_numpy(grades[np.concatenate([whose for *_, whose in rounds])])
         with torch.no_grad():
             before = self.log_chances(at).gather(1, made)[:, 0]
         for _ in range(self.PASSES):
@@ -209,7 +202,7 @@ class Partner:
                 logs = self.log_chances(batch)
                 expected = self.value(torch.from_numpy(batch.features))[:, 0]
                 gain = earned[rows] - expected.detach()
-                gain = gain / (gain.std(correction=0) + 1e-6)
+                gain = gain / (gain.square().mean().sqrt() + 1e-6)
                 ratio = (logs.gather(1, made[rows])[:, 0] - before[rows]).exp()
                 clipped = ratio.clamp(1 - self.CLIP, 1 + self.CLIP)
                 spread = -(logs.exp() * logs.clamp(min=-30)).sum(1).mean()

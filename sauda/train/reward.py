@@ -7,8 +7,8 @@ Expert iteration (Anthony et al. 2017) with a cheap partner in the place of a se
 7,400 weights that begins by playing as the model does. In each step the model plays some games. Its
 partner plays on from every turn of them, and other games from their beginnings, and raises the
 chances of moves by the grades that came of them. Then the model learns the chances that its partner
-gives every move in each state of the model's own games, and in first turns of other games. No act,
-price or value of a planner is in it.
+gives every move in each state of the model's own games. No act, price or value of a planner is in
+it.
 """
 
 import json
@@ -20,7 +20,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from env import IllegalAction, Observation, advance, begin
+from env import IllegalAction, begin
 from env.bazaar.prompt import completion, render
 from sauda.llm.turn import ModelGame, PlayerSpec, new_game, play_games
 from sauda.records.seeds import TRAINED, is_unseen_game, training_seeds
@@ -30,17 +30,17 @@ from sauda.train.checks import agreements, check_player
 from sauda.train.common import LOGGED, SAMPLE, PlayerSettings, Run, option
 from sauda.train.model import Learner, tokenizer_of, trainable
 from sauda.train.people_rows import task_of
-from sauda.train.teacher_rows import Action, Spoken, encode
+from sauda.train.teacher_rows import Spoken, encode
 
 TASK = "bazaar/open-3"
 PARTNER = "partner-{}.pt"  # its partner after so many steps
-STREAM, OPENINGS = 10, 11  # that draw the partner's moves, and other games to begin
-FOLLOWS = 100  # steps in which a new partner learns to play as the model does
+STREAM = 10  # that draws the partner's moves
+FOLLOWS, AHEAD = 100, 10  # steps in which a new partner learns to play as the model does, and how
+# many times as often it then plays
 LEAST = 1e-4  # chance of a move that is learnt
 REWARD_LOGGED = (*LOGGED, "reward", "valid_rate", "agreement_rate", "games", "game_grade")
 TOY = {
-    "init_adapter": "", "per_device_train_batch_size": 2, "partner_games": 20,
-    "partner_group": 2, "partner_ahead": 2, "openings": 2, "max_steps": 3,
+    "init_adapter": "", "per_device_train_batch_size": 2, "partner_games": 20, "max_steps": 3,
     "constrained": True, "save_steps": 1, "acceptance_prompts": 6, "eval_games": 2,
 }  # fmt: skip
 
@@ -52,10 +52,7 @@ class RewardSettings(PlayerSettings):
     init_adapter: str = "form"
     per_device_train_batch_size: int = option("games of its own that the model learns from", 12)
     partner_games: int = option("games of its partner from the beginning in each step", 2_000)
-    partner_group: int = option("times that it plays each of them", 1)
-    partner_ahead: int = option("steps of its partner before its own first", 10)
     partner_rate: float = option("learning rate of its partner", 3e-3)
-    openings: int = option("first turns of other games in each step", 0)
     max_steps: int = option("steps of the optimizer", 150)
     max_new_tokens: int = 16  # a move without words
     temperature: float = 1.0
@@ -134,7 +131,6 @@ class Rows:
         from sauda.train.partner import Partner
 
         self.run, self.learner, self.seen = run, learner, seen
-        self.task = task_of(TASK, "training")
         self.partner = Partner(run.settings.seed, run.settings.partner_rate)
         self.steps = 0  # that the partner has learnt
 
@@ -143,9 +139,7 @@ class Rows:
         settings, tokenizer = self.run.settings, self.learner.tokenizer
         games = self.play(seeds, step)
         grades = self.improve(games, step)
-        played = [(game.play.seed, [(t.obs, t.action) for t in game.turns]) for game in games]
-        learnt = [*played, *self.begin_others(step)]
-        rows = [encode(self.teach(seed, turns), tokenizer) for seed, turns in learnt]
+        rows = [encode(self.teach(game), tokenizer) for game in games]
         first = self.run.folder / SAMPLE
         if not first.exists():
             sample = common.sample(rows[0]["input_ids"], rows[0]["labels"], tokenizer)
@@ -155,15 +149,13 @@ class Rows:
             "reward": float(np.mean([game.grade for game in games])),
             "valid_rate": sum(not isinstance(x, IllegalAction) for x in replies) / len(replies),
             "agreement_rate": agreements(games),
-            "games": float(
-                (step + 1) * len(seeds) + (step + settings.partner_ahead) * settings.partner_games
-            ),
+            "games": float((step + 1) * len(seeds) + (step + AHEAD) * settings.partner_games),
             "game_grade": float(grades.mean()),
         }
 
     def play(self, seeds: Sequence[int], step: int) -> list[ModelGame]:
         """The learner's games, as it is now."""
-        settings, task = self.run.settings, self.task
+        settings, task = self.run.settings, task_of(TASK, "training")
         self.learner.refresh()
         games = [new_game(task, seed, (step + 1, settings.seed)) for seed in seeds]
         play_games(games, PlayerSpec(self.learner, settings.constrained))
@@ -173,7 +165,7 @@ class Rows:
         """Let the partner play and learn; the grades of its last games from their beginnings."""
         from sauda.train.partner import index_of, see
 
-        settings, task, group = self.run.settings, self.task, self.run.settings.partner_group
+        settings, task = self.run.settings, task_of(TASK, "training")
         if step != self.steps:
             self.partner.load(self.run.folder / PARTNER.format(step))
         turns = [turn for game in games for turn in game.turns]
@@ -184,37 +176,26 @@ class Rows:
                 observations, places = zip(*made, strict=True)
                 self.partner.follow(see(observations), np.array(places), FOLLOWS)
         rng = np.random.default_rng([settings.seed, STREAM, step])
-        for _ in range(1 if step else settings.partner_ahead):
-            seeds = rng.choice(self.seen, settings.partner_games // group, replace=False).tolist()
+        for _ in range(1 if step else AHEAD):
+            seeds = rng.choice(self.seen, settings.partner_games, replace=False).tolist()
             starts = [*(begin(task, seed) for seed in seeds), *(turn.before for turn in turns)]
-            grades = self.partner.improve(task, starts, rng, group)[: len(seeds) * group]
+            grades = self.partner.improve(task, starts, rng)[: len(seeds)]
         self.steps = step + 1
         self.partner.save(self.run.folder / PARTNER.format(self.steps))
         return grades
 
-    def begin_others(self, step: int) -> list[tuple[int, list[tuple[Observation, None]]]]:
-        """Seeds of other games with the learner's first turn in each, in which it has not moved."""
-        rng = np.random.default_rng([self.run.settings.seed, OPENINGS, step])
-        seeds = rng.choice(self.seen, self.run.settings.openings, replace=False).tolist()
-        games = [advance(self.task, self.task.opponents, begin(self.task, seed)) for seed in seeds]
-        seen = (self.task.env.observe(game.state, self.task.learner) for game in games)
-        return [(seed, [(obs, None)]) for seed, obs in zip(seeds, seen, strict=True)]
-
-    def teach(self, seed: int, turns: Sequence[tuple[Observation, Action | None]]) -> Spoken:
-        """A game as a row: of each turn, with the move that was made, all moves and their chances.
-
-        The move is what a row is written with where it is one of these, else the likeliest is.
-        """
+    def teach(self, game: ModelGame) -> Spoken:
+        """A game of the learner as a row: of each turn all moves, with their chances."""
         from sauda.train.partner import see, text_at
 
+        observations = [turn.obs for turn in game.turns]
         choices, labels = [], []
-        every = self.partner.chances(see([obs for obs, _ in turns]))
-        for (obs, action), chances in zip(turns, every, strict=True):
+        for turn, chances in zip(game.turns, self.partner.chances(see(observations)), strict=True):
             places = np.flatnonzero(chances > LEAST).tolist()
-            texts = [(text_at(place, obs), float(chances[place])) for place in places]
-            made = "" if action is None else completion(action, obs)
+            texts = [(text_at(place, turn.obs), float(chances[place])) for place in places]
+            made = completion(turn.action, turn.obs) if turn.action is not None else ""
             likeliest = max(texts, key=lambda pair: pair[1])[0]
             labels.append(made if made in dict(texts) else likeliest)
             choices.append(texts)
-        chat = [*render(turns[-1][0]), {"role": "assistant", "content": labels[-1]}]
-        return Spoken(TASK, seed, 0, labels, chat, choices, 1.0)
+        chat = [*render(observations[-1]), {"role": "assistant", "content": labels[-1]}]
+        return Spoken(TASK, game.play.seed, 0, labels, chat, choices, 1.0)

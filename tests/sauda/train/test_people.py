@@ -6,7 +6,6 @@ from dataclasses import asdict, replace
 from functools import cache, partial
 from itertools import count, islice
 from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -175,11 +174,17 @@ def test_a_partner_learns_to_do_what_the_model_did():
     assert (partner.chances(at)[range(len(MET)), made] > 3 * before).all()
 
 
-@pytest.mark.parametrize("group", [1, 8])
-def test_from_grades_alone_a_partner_learns_to_win_more(group):
+def test_from_grades_alone_a_partner_learns_to_win_more():
     partner, rng, starts = Partner(0, 3e-3), np.random.default_rng(0), map(begin_game, count())
-    grades = [partner.improve(TASK, [*islice(starts, 800 // group)], rng, group) for _ in range(16)]
+    grades = [partner.improve(TASK, [*islice(starts, 800)], rng) for _ in range(16)]
     assert np.mean(grades[-2:]) > np.mean(grades[:2]) + 0.03
+
+
+def test_a_batch_of_one_move_teaches_a_partner_too(monkeypatch):
+    monkeypatch.setattr(Partner, "BATCH", 1)
+    partner = Partner(0, 1e-3)
+    partner.improve(TASK, [begin_game(0)], np.random.default_rng(0))
+    assert np.isfinite(partner.chances(see(MET))).all()
 
 
 def test_a_partner_plays_on_from_where_the_model_was_and_not_where_a_game_is_over():
@@ -209,7 +214,7 @@ def test_what_is_learnt_of_a_game_are_the_partner_s_chances_where_the_model_was(
     play_games([game], PlayerSpec(made))
     rows = object.__new__(reward.Rows)
     rows.partner = Partner(0, 1e-3)
-    row = rows.teach(4, [(turn.obs, turn.action) for turn in game.turns])
+    row = rows.teach(game)
     chances = rows.partner.chances(see([turn.obs for turn in game.turns]))
     assert len(game.turns) > 2
     for turn, label, texts, chance in zip(
@@ -222,29 +227,12 @@ def test_what_is_learnt_of_a_game_are_the_partner_s_chances_where_the_model_was(
     assert len(learnt["choices"]) == sum(label != -100 for label in learnt["labels"])
 
 
-@pytest.mark.model
-def test_of_other_games_the_first_turn_is_learnt(toy):
-    rows = object.__new__(reward.Rows)
-    rows.partner, rows.task, rows.seen = Partner(0, 1e-3), TASK, range(40)
-    rows.run = SimpleNamespace(settings=SimpleNamespace(seed=0, openings=3))
-    others = rows.begin_others(5)
-    assert others == rows.begin_others(5) != rows.begin_others(6)
-    for seed, turns in others:
-        ((obs, _),) = turns
-        buyer = begin_game(seed).state.private["buyer"]
-        assert (obs.round, obs.reservation) == (0, buyer["reservation"])
-        row = rows.teach(seed, turns)
-        learnt = encode(row, tokenizer_of(toy))
-        assert max(row.choices[0], key=lambda pair: pair[1])[0] == row.labels[0]
-        assert len(learnt["choices"]) == sum(label != -100 for label in learnt["labels"]) > 3
-
-
 def test_where_the_model_overbid_it_learns_what_its_partner_would_do():
     game = new_game(TASK, 4)
     play_games([game], PlayerSpec(Canned(lambda chat, seed: '{"raise":119}')))
     rows = object.__new__(reward.Rows)
     rows.partner = Partner(0, 1e-3)
-    row = rows.teach(4, [(turn.obs, turn.action) for turn in game.turns])
+    row = rows.teach(game)
     assert row.labels[-1] in dict(row.choices[-1])
     assert row.messages[-1]["content"] == row.labels[-1] != '{"raise":119}'
 
