@@ -51,6 +51,12 @@ def play_all(ticket: Entered) -> list[SaudaObservation]:
     return [list(played_on(ticket.token))[-1] for _ in range(ticket.games)]
 
 
+def as_a_person(board: Board, ticket: Entered) -> None:
+    """Count an entry among those of people, which no program may play."""
+    with board.storage.transaction() as connection:
+        connection.execute("UPDATE entries SET person = 1 WHERE id = ?", (ticket.entry,))
+
+
 @cache
 def played(task_name: str, seed: int) -> Episode:
     """An episode of a script at `seed`, played in this process; in the arena of random moves."""

@@ -23,7 +23,7 @@ from sauda.records.schemas.open_market import Exploits
 from sauda.records.store import load
 from sauda.serve.leaderboard import Entry, Standing, rules_of
 from sauda.serve.names import is_reserved
-from tests.support.entries import OPEN, entered, play_all
+from tests.support.entries import OPEN, as_a_person, entered, play_all
 
 MARKET = "evaluation/market-holdout.json"
 
@@ -169,7 +169,8 @@ def test_an_entry_stands_as_text_in_the_verdict_the_figure_and_the_table(board, 
 
 def test_people_stand_apart_from_agents_who_play_more_games(board, measured):
     play_all(entered(board, "an agent"))
-    play_all(board.enter("Asha", OPEN, rules_of(OPEN), 5, person=True))
+    play_all(ticket := entered(board, "Asha", games=5))
+    as_a_person(board, ticket)
     parts, (agent,) = show(OPEN, measured), board.entries(OPEN, rules_of(OPEN))
     (person,) = board.entries(OPEN, rules_of(OPEN), person=True)
     assert "“an agent” is the only entry with" in parts["verdict"]

@@ -42,7 +42,7 @@ from sauda.serve.leaderboard import GAMES as GAMES_OF_AN_ENTRY
 from sauda.serve.leaderboard import own_board, rules_of
 from sauda.serve.limits import Limiter
 from sauda.serve.openenv import SocketLimits
-from tests.support.entries import played, played_on, wire_actions
+from tests.support.entries import as_a_person, played, played_on, wire_actions
 from tests.support.running import output_of, run, unavailable
 from tests.support.site import PATIENCE, Site
 
@@ -402,8 +402,9 @@ def test_a_name_that_is_taken_is_refused_and_costs_none_of_the_hours_entries(sit
 
 def test_people_and_agents_are_listed_apart(site):
     board = own_board()
-    ticket = board.enter("Asha", DEFAULT_TASK, rules_of(DEFAULT_TASK), 1, person=True)
+    ticket = board.enter("Asha", DEFAULT_TASK, rules_of(DEFAULT_TASK), 1)
     list(played_on(ticket.token))
+    as_a_person(board, ticket)
     for people in (True, False):
         rows = site.shared.get("/leaderboard", params={"people": people}).json()["entries"]
         assert (ticket.entry in {row["entry"] for row in rows}) == people
