@@ -19,7 +19,8 @@ const log = (text) => { part("sauda-log").append(Object.assign(document.createEl
 function reason_in(text) {
   try {
     const {detail, error} = JSON.parse(text);
-    return String(detail ?? error.message);
+    const told = detail ?? error.message ?? error;
+    return typeof told === "string" ? told : text;
   } catch { return text; }
 }
 // The JSON object at `url`, asked for again where it is refused for now; Stopped, with a sentence.

@@ -23,15 +23,23 @@ from sauda.language.stances import Relative, relative
 
 NAMES = {
     "delivery": r"deliver\w*|ghar (?:tak|pahuncha\w*)|डिलीवरी|घर तक|घर पहुँचा\w*",
-    "warranty": r"warrant\w*|guarant\w*|वारंटी|गारंटी",
+    "warranty": r"warrant\w*|guarantee(?!d)\w*|guaranty|वारंटी|गारंटी",
     "later": r"(?:pay\w*|paid) (?:you )?(?:later|next (?:week|month))|later payment|udhaa?r"
     r"|baad (?:mein|me) paise|उधार|बाद में पैसे",
 }
 ANY = "|".join(NAMES.values())
 MORE = rf"(?:(?:\s*,\s*|\s+(?:or|and|nor|ya|aur|या|और)\s+)(?:{ANY}))*"
+REFUSES = (
+    r"without|no|not|minus|excluding|skip|drop|cancel|no need (?:of|for)"
+    r"|(?:do not|don.?t) (?:need|want)|bina|बिना"
+)
+REFUSED = (
+    r"(?:is )?not (?:needed|required|wanted)|ke bina|(?:ki zaroo?rat )?nahi\w*|mat|hata\w*"
+    r"|के बिना|(?:की ज़?रूरत )?नहीं|मत|हटा\w*"
+)
 LEFT_OUT = re.compile(
-    rf"\b(?:without|no|bina|बिना)\s+(?:{ANY}){MORE}"
-    rf"|(?:{ANY}){MORE}\s+(?:ke bina|nahi\w*|mat|के बिना|नहीं|मत)",
+    rf"\b(?:{REFUSES})\s+(?:(?:the|any|a|your|free|home)\s+)*(?:{ANY}){MORE}"
+    rf"|(?:{ANY}){MORE}\s+(?:{REFUSED})",
     re.IGNORECASE,
 )
 CLAUSE = re.compile(r"[^?.!,;।]*(?:[?.!,;।]|$)")

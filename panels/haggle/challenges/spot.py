@@ -321,7 +321,8 @@ def _small_talk(spot: Spot, text: str, duel: Duel) -> Updates:
         return {}
     if hear(duel, duel.listening[0], text).price is not None:
         return {}
-    return {page.problem: small_talk(duel, text.strip(), spot.language), page.price: ""}
+    answers = small_talk(duel, text.strip(), spot.language)
+    return {page.duel: replace(duel, unconfirmed=None), page.problem: answers, page.price: ""}
 
 
 def hear(duel: Duel, number: int, text: str) -> Heard:

@@ -19,7 +19,7 @@ element.addEventListener("click", async ({ target }) => {
     if (button?.name) button.ariaPressed = button.ariaPressed !== "true";
     if (renew) document.getElementById(renew)?.setAttribute("data-key", "");
     if (id) make(id);
-    if (show) document.getElementById(show).scrollIntoView({ block: innerWidth <= 700 ? "start" : "nearest" });
+    if (show) document.getElementById(show)?.scrollIntoView({ block: innerWidth <= 700 ? "start" : "nearest" });
     for (const each of document.querySelector(replay)?.getAnimations({ subtree: true }) ?? []) {
         each.cancel();
         each.play();

@@ -188,6 +188,14 @@ def test_an_ask_below_the_own_limit_is_asked_back_once(spot, models, confirmatio
     assert last[page.columns].count("bids ₹") == 2
 
 
+def test_small_talk_drops_the_ask_that_was_asked_back(spot, models):
+    duel = live(spot)
+    (back,) = ask(spot, duel, f"₹{int(duel.games[0].observation.reservation) - 1}")
+    (talk,) = ask(spot, back[spot.page.duel], "no, how are you")
+    (last,) = ask(spot, talk[spot.page.duel], "ok")
+    assert last[spot.page.duel] == duel
+
+
 @pytest.mark.parametrize("text", ["x" * 3000, "₹9 crore"])
 def test_an_ask_that_cannot_be_made_gets_a_sentence_and_nothing_is_lost(spot, text):
     (updates,) = ask(spot, live(spot), text)
@@ -199,7 +207,7 @@ def test_an_ask_that_cannot_be_made_gets_a_sentence_and_nothing_is_lost(spot, te
 def test_small_talk_is_answered_by_both_buyers_and_costs_no_ask(spot, text):
     page = spot.page
     (updates,) = ask(spot, live(spot), text)
-    assert set(updates) == {page.problem, page.price}
+    assert set(updates) == {page.duel, page.problem, page.price}
     assert updates[page.price] == ""
     told = updates[page.problem]
     assert "sauda-bad" not in told
